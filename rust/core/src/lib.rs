@@ -1,0 +1,4 @@
+//! Scanning text and walking histories, without Python.
+#![warn(missing_docs)]
+
+pub mod script;
