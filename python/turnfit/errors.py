@@ -1,0 +1,40 @@
+"""What can go wrong, as a tree.
+
+``TurnfitError``
+    ├── ``FormatError`` (also a ``ValueError``): a message that can't be read
+    └── ``BudgetError`` (also a ``ValueError``): a budget without room for any message
+
+Bad arguments are plain ``TypeError`` and ``ValueError`` with the parameter named.
+"""
+
+from __future__ import annotations
+
+__all__ = ["BudgetError", "FormatError", "TurnfitError"]
+
+
+class TurnfitError(Exception):
+    """The root of what turnfit raises by itself."""
+
+
+class FormatError(TurnfitError, ValueError):
+    """A message whose shape is of no known format, or of another than the rest.
+
+    Attributes:
+        index: the message's place in the history, from 0.
+    """
+
+    def __init__(self, message: str, index: int) -> None:
+        super().__init__(message)
+        self.index = index
+
+
+class BudgetError(TurnfitError, ValueError):
+    """A budget of which nothing is left for messages.
+
+    Attributes:
+        parts: tokens taken by each part of the request, by the part's name.
+    """
+
+    def __init__(self, message: str, parts: dict[str, int]) -> None:
+        super().__init__(message)
+        self.parts = parts

@@ -1,0 +1,44 @@
+"""turnfit's own messages as a format: objects, read by a function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from turnfit import _core
+from turnfit.messages import rules
+from turnfit.messages.formats.table import Format, Message, Shape, Signs
+from turnfit.messages.native import Message as NativeMessage
+
+__all__ = ["TURNFIT"]
+
+_OBJECT = Shape("plain", {})
+
+
+def _read(message: Message) -> _core.Reading | None:
+    return message.reading() if isinstance(message, NativeMessage) else None
+
+
+def _rewrite(message: NativeMessage, bodies: Mapping[int, Any]) -> NativeMessage:
+    return message.with_bodies(bodies)
+
+
+TURNFIT = Format(
+    name="turnfit",
+    url="https://github.com/turnfit/turnfit",
+    roles={
+        "system": ("system", _OBJECT),
+        "user": ("user", _OBJECT),
+        "assistant": ("assistant", _OBJECT),
+        "tool": ("tool", _OBJECT),
+    },
+    signs=Signs(),
+    note=lambda wording: NativeMessage("user", wording),
+    rules=(
+        rules.results_have_calls,
+        rules.calls_are_answered_at_once,
+        rules.starts_with_a_user_message,
+    ),
+    reader=_read,
+    rewriter=_rewrite,
+)

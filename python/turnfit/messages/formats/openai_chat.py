@@ -1,0 +1,84 @@
+"""OpenAI's chat completions, and the many servers that speak the same.
+
+Rules: https://platform.openai.com/docs/api-reference/chat/create
+"""
+
+from __future__ import annotations
+
+from turnfit.messages import rules
+from turnfit.messages.formats.table import Format, Shape, Signs
+
+__all__ = ["OPENAI_CHAT"]
+
+_FREE_IN_PARTS = {"type": "free", "cache_control": "free"}
+
+_CALL = Shape(
+    "call",
+    {
+        "type": "free",
+        "index": "free",
+        "cache_control": "free",
+        "id": "id",
+        "function": {"name": "name", "arguments": "body"},
+        "custom": {"name": "name", "input": "body"},
+    },
+)
+
+_LEGACY_CALL = Shape("call", {"name": "name", "arguments": "body"})
+
+_MESSAGE = Shape(
+    "plain",
+    {
+        "role": "free",
+        "cache_control": "free",
+        "content": "body",
+        "name": "text",
+        "refusal": "text",
+        "reasoning_content": "text",
+        "reasoning": "text",
+        "tool_calls": _CALL,
+        "function_call": _LEGACY_CALL,
+    },
+)
+
+_RESULT = Shape(
+    "result",
+    {
+        "role": "free",
+        "cache_control": "free",
+        "content": "body",
+        "name": "name",
+        "tool_call_id": "id",
+    },
+)
+
+OPENAI_CHAT = Format(
+    name="openai-chat",
+    url="https://platform.openai.com/docs/api-reference/chat/create",
+    roles={
+        "system": ("system", _MESSAGE),
+        "developer": ("system", _MESSAGE),
+        "user": ("user", _MESSAGE),
+        "assistant": ("assistant", _MESSAGE),
+        "tool": ("tool", _RESULT),
+        "function": ("tool", _RESULT),
+    },
+    parts={
+        "text": Shape("plain", {**_FREE_IN_PARTS, "text": "text"}),
+        "refusal": Shape("plain", {**_FREE_IN_PARTS, "refusal": "text"}),
+        "image_url": Shape("plain", {**_FREE_IN_PARTS, "image_url": "medium"}),
+        "input_audio": Shape("plain", {**_FREE_IN_PARTS, "input_audio": "medium"}),
+        "file": Shape("plain", {**_FREE_IN_PARTS, "file": "medium"}),
+    },
+    signs=Signs(
+        roles=("developer", "tool", "function"),
+        keys=("tool_calls", "function_call", "tool_call_id"),
+        parts=("refusal", "image_url", "input_audio", "file"),
+    ),
+    note=lambda wording: {"role": "user", "content": wording},
+    rules=(
+        rules.results_have_calls,
+        rules.calls_are_answered_at_once,
+        rules.starts_with_a_user_message,
+    ),
+)

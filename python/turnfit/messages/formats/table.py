@@ -1,0 +1,145 @@
+"""A wire format as a table.
+
+A format says which roles a message may have, what stands under each key of a
+message, and what the parts of a content list are. One walker reads every history by
+such a table; the fitting knows no format.
+
+The value of a key says what stands there:
+
+========== ==================================================================
+``free``   part of the frame; costs nothing
+``text``   a text; anything but a string is priced as compact JSON
+``id``     the id that pairs a call with its results
+``name``   a tool's name
+``body``   the content of a message or result; the arguments of a call
+``medium`` a picture, a sound, a file
+``source`` a medium, or a text, as its ``type`` says
+a dict     more keys of the same thing
+a `Shape`  a thing of its own, or a list of such things
+========== ==================================================================
+
+A key that the table doesn't name passes unchanged and is priced as JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+from turnfit import _core
+
+__all__ = ["Field", "Format", "Message", "Problem", "Role", "Row", "Rule", "Shape", "Signs"]
+
+Message: TypeAlias = Any
+"""A message in any wire format: a dict, or a `turnfit.Message`."""
+
+Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
+Kind: TypeAlias = Literal["plain", "call", "result"]
+Field: TypeAlias = "str | Mapping[str, Field] | Shape"
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A message, a part of one, or a call: its keys and what stands there."""
+
+    kind: Kind
+    fields: Mapping[str, Field]
+    clearable: bool = True
+    """Whether a result may be cleared, and a call's arguments with it."""
+
+
+@dataclass(frozen=True)
+class Signs:
+    """What only messages of this format have: it is recognised by these."""
+
+    roles: Sequence[str] = ()
+    keys: Sequence[str] = ()
+    parts: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Row:
+    """A call or a result, as it was read from a message."""
+
+    message: int
+    kind: Literal["call", "result"]
+    id: str | None
+    name: str | None
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something in a history that a provider would refuse.
+
+    Attributes:
+        index: the message's place, from 0.
+        rule: a short constant name of the rule.
+        detail: what is wrong, for a person.
+    """
+
+    index: int
+    rule: str
+    detail: str
+
+    def __str__(self) -> str:
+        return f"message {self.index}: {self.detail} [{self.rule}]"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A history as its format reads it: roles, and the rows of each message."""
+
+    messages: Sequence[Message]
+    roles: Sequence[Role]
+    rows: Sequence[Sequence[Row]]
+
+
+Rule: TypeAlias = Callable[[Reading], "list[Problem]"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """A wire format.
+
+    Attributes:
+        name: as in ``format=``.
+        url: the provider's documentation.
+        roles: from a role's name to the role that it plays and a message's shape.
+        parts: from the ``type`` of a part to its shape; ``*_x`` stands for all that end so.
+        signs: what tells the format.
+        note: makes the message that bears a note.
+        rules: what a provider refuses, for `turnfit.check`.
+        reader: for messages that are objects: from a message to ``(role, rows)``.
+        rewriter: likewise: from a message and ``{row: new body}`` to a changed copy.
+    """
+
+    name: str
+    url: str
+    roles: Mapping[str, tuple[Role, Shape]]
+    parts: Mapping[str, Shape] = field(default_factory=dict)
+    signs: Signs
+    note: Callable[[str], Message]
+    rules: Sequence[Rule] = ()
+    reader: Callable[[Message], Any] | None = None
+    rewriter: Callable[[Message, Mapping[int, Any]], Message] | None = None
+
+    @cached_property
+    def table(self) -> _core.Table:
+        """The compiled table."""
+        from turnfit.messages.formats import foreign_signs
+
+        return _core.Table(self, foreign_signs(self))
+
+    def read(self, messages: Sequence[Message]) -> Reading:
+        """The roles and rows of a history."""
+        read = [
+            _core.read_message(self.table, index, message)
+            for index, message in enumerate(messages)
+        ]
+        rows = [
+            [Row(index, kind, id_, name) for kind, id_, name, _ in message_rows]
+            for index, (_, _, message_rows) in enumerate(read)
+        ]
+        return Reading(messages, [role for role, _, _ in read], rows)

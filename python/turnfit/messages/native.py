@@ -1,0 +1,143 @@
+"""turnfit's own messages: immutable, and each remembers what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeAlias
+
+from turnfit import _core
+
+__all__ = ["Call", "Media", "Message", "Part", "Result", "Text"]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Media:
+    """A picture, a sound or a file: its media type, and its bytes or its address."""
+
+    media_type: str
+    data: bytes | str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The model calls a tool, with arguments as an object or as JSON text."""
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any] | str
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a tool gave back to the call with this id."""
+
+    id: str
+    content: str | tuple[Text | Media, ...]
+    name: str | None = None
+    is_error: bool = False
+
+
+Part: TypeAlias = Text | Media | Call | Result
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Message:
+    """A message: who speaks, and in which parts.
+
+    A message can't be changed, so its estimate is made once and remembered.
+
+    >>> from turnfit import Call, Message, Result
+    >>> asked = Message("assistant", Call("c1", "read_file", {"path": "a.txt"}))
+    >>> answered = Message("tool", Result("c1", "Hello!"))
+    >>> answered.tokens
+    6
+
+    Attributes:
+        role: ``system``, ``user``, ``assistant`` or ``tool``.
+        parts: the parts, in order; a plain string becomes a `Text`.
+    """
+
+    role: Literal["system", "user", "assistant", "tool"]
+    parts: tuple[Part, ...]
+    _reading: _core.Reading | None = field(compare=False, repr=False)
+
+    def __init__(
+        self,
+        role: Literal["system", "user", "assistant", "tool"],
+        *parts: str | Part,
+    ) -> None:
+        if role not in ("system", "user", "assistant", "tool"):
+            raise ValueError(f"role must be system, user, assistant or tool, not {role!r}")
+        object.__setattr__(self, "role", role)
+        object.__setattr__(self, "parts", tuple(_part(part) for part in parts))
+        object.__setattr__(self, "_reading", None)
+
+    @property
+    def tokens(self) -> int:
+        """What the message costs, in tokens, frame included."""
+        return self.reading().tokens
+
+    def reading(self) -> _core.Reading:
+        """The message as the fitting reads it; made once."""
+        if self._reading is None:
+            from turnfit.messages.formats.native import TURNFIT
+
+            rows = [_row(part) for part in self.parts]
+            object.__setattr__(self, "_reading", _core.Reading(TURNFIT.table, self.role, rows))
+        assert self._reading is not None
+        return self._reading
+
+    def with_bodies(self, bodies: Mapping[int, Any]) -> Message:
+        """A copy in which calls and results have other arguments or contents.
+
+        `bodies` is keyed by their number among the message's calls and results.
+        """
+        rows = iter(range(len(self.parts)))
+        return Message(self.role, *(_with_body(part, rows, bodies) for part in self.parts))
+
+
+def _part(part: str | Part) -> Part:
+    if isinstance(part, str):
+        return Text(part)
+    if isinstance(part, Result) and not isinstance(part.content, str):
+        return replace(part, content=tuple(part.content))
+    if isinstance(part, Part):
+        return part
+    raise TypeError(f"parts must be str, Text, Media, Call or Result, not {type(part).__name__}")
+
+
+def _row(part: Part) -> tuple[Any, ...]:
+    match part:
+        case Text(text):
+            return ("text", text)
+        case Media():
+            return ("medium",)
+        case Call(id_, name, arguments):
+            return ("call", id_, name, arguments)
+        case Result(id_, content, name):
+            return ("result", id_, name, _body(content), True)
+
+
+def _body(content: str | tuple[Text | Media, ...]) -> str | tuple[str | None, ...]:
+    if isinstance(content, str):
+        return content
+    return tuple(part.text if isinstance(part, Text) else None for part in content)
+
+
+def _with_body(part: Part, rows: Iterable[int], bodies: Mapping[int, Any]) -> Part:
+    if not isinstance(part, Call | Result):
+        return part
+    row = next(iter(rows))
+    if row not in bodies:
+        return part
+    if isinstance(part, Call):
+        return replace(part, arguments=bodies[row])
+    return replace(part, content=bodies[row])

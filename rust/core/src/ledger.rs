@@ -1,0 +1,541 @@
+//! What a history costs and how its calls and results hang together.
+//!
+//! A [`Ledger`] is append-only: one [`Facts`] per message goes in, and columns
+//! with their prefix sums grow. Each question that the walk asks (what does this
+//! stretch cost, where may one cut, how much would clearing free) is then a
+//! subtraction or a binary search. Appending is amortised O(1) per row.
+//!
+//! Messages, results, calls and clearable results are numbered from 0 in the
+//! order in which they came. A prefix-sum column has one entry more than rows.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::ops::Range;
+
+/// Who speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// System or developer.
+    System,
+    /// The user, or something that speaks in the user's place.
+    User,
+    /// The model.
+    Assistant,
+    /// A tool.
+    Tool,
+}
+
+/// What names a call and the results that answer it: a wide hash of the id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Key(pub u128);
+
+/// A tool's number in the order of [`Ledger::add_tool`].
+pub type ToolId = u32;
+
+/// How the results of one tool are treated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tool {
+    /// Its results are never cleared.
+    pub excluded: bool,
+    /// Its results are cleared with the note that says not to call it again.
+    pub no_rerun: bool,
+}
+
+/// A call or a result in a message, in the order in which they stand there.
+#[derive(Clone, Copy, Debug)]
+pub enum Row {
+    /// The model calls a tool.
+    Call {
+        /// Its id; without an id, its tool's name.
+        key: Key,
+        /// The tool called.
+        tool: ToolId,
+        /// Tokens that clearing its arguments would free; 0 where it may not be.
+        saving: u64,
+    },
+    /// A tool answers.
+    Result {
+        /// The id of the call; without an id, the tool's name; or nothing.
+        key: Option<Key>,
+        /// The tool, where the result itself names it.
+        tool: Option<ToolId>,
+        /// What its content costs, in tokens.
+        content: u64,
+        /// Whether the format and the policy let it be cleared at all.
+        clearable: bool,
+    },
+}
+
+/// All that the ledger wants to know of one message.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// Who speaks.
+    pub role: Role,
+    /// What the message costs, in tokens, frame included.
+    pub tokens: u64,
+    /// It stays in every request, and whole.
+    pub pinned: bool,
+    /// It is a note of ours that earlier conversation was trimmed.
+    pub trim_note: bool,
+    /// Its calls and results.
+    pub rows: Vec<Row>,
+}
+
+/// How results are cleared; fixed for a ledger's life.
+#[derive(Clone, Copy, Debug)]
+pub struct Clearing {
+    /// A result is worth clearing if its content costs more than this many notes.
+    pub worth: f64,
+    /// Boundaries lie at multiples of this many results.
+    pub batch: usize,
+    /// Boundaries are at least so many freed tokens apart; 0 for any distance.
+    pub stride: u64,
+    /// What the note in place of a result costs, in tokens.
+    pub note: u64,
+    /// Likewise for a result whose tool must not run again.
+    pub note_done: u64,
+}
+
+/// A result, where it stands and what it answers.
+#[derive(Clone, Copy, Debug)]
+pub struct ResultRow {
+    /// Its message.
+    pub message: u32,
+    /// Its place among the calls and results of that message.
+    pub place: u32,
+    /// The call it answers.
+    pub call: Option<u32>,
+    /// Its tool, as its call or it itself names it.
+    pub tool: Option<ToolId>,
+}
+
+/// A call, where it stands and since when it is answered.
+#[derive(Clone, Copy, Debug)]
+pub struct CallRow {
+    /// Its message.
+    pub message: u32,
+    /// Its place among the calls and results of that message.
+    pub place: u32,
+    /// Its tool.
+    pub tool: ToolId,
+    /// The message of the first result that answers it.
+    pub answered_in: Option<u32>,
+    saving: u64,
+    next_alike: Option<u32>,
+}
+
+/// A result that is worth clearing.
+#[derive(Clone, Copy, Debug)]
+pub struct Clearable {
+    /// Its number among all results.
+    pub result: u32,
+    /// The call whose arguments go with it.
+    pub arguments_of: Option<u32>,
+}
+
+/// A message that always stays.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pin {
+    pub(crate) message: u32,
+    pub(crate) paired: bool,
+}
+
+/// The calls of one key in the newest message that has any: the last of them,
+/// and the one that the next result answers.
+#[derive(Clone, Copy)]
+struct Alike {
+    newest: u32,
+    next: u32,
+}
+
+/// Keys are hashes already.
+#[derive(Default)]
+struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("only keys are hashed");
+    }
+    fn write_u128(&mut self, key: u128) {
+        self.0 = (key >> 64) as u64;
+    }
+}
+
+/// Append-only columns over a history, and their prefix sums.
+///
+/// ```
+/// use turnfit_core::ledger::{Clearing, Facts, Ledger, Role};
+///
+/// let clearing = Clearing { worth: 2.0, batch: 4, stride: 0, note: 20, note_done: 20 };
+/// let mut ledger = Ledger::new(clearing);
+/// ledger.append(&Facts { role: Role::User, tokens: 12, pinned: false, trim_note: false, rows: vec![] });
+/// assert_eq!((ledger.len(), ledger.tokens()), (1, 12));
+/// ```
+pub struct Ledger {
+    clearing: Clearing,
+    tools: Vec<Tool>,
+    cost: Vec<u64>,
+    lean: Vec<i64>,
+    results: Vec<ResultRow>,
+    content: Vec<u64>,
+    clearables: Vec<Clearable>,
+    freed: Vec<u64>,
+    boundaries: Vec<u32>,
+    line: u64,
+    calls: Vec<CallRow>,
+    newest: HashMap<Key, Alike, BuildHasherDefault<KeyHasher>>,
+    turns: Vec<u32>,
+    rounds: Vec<u32>,
+    preamble: u32,
+    first_user: Option<u32>,
+    in_flight: Option<u32>,
+    pins: Vec<Pin>,
+    trim_notes: Vec<u32>,
+}
+
+impl Ledger {
+    /// An empty ledger.
+    #[must_use]
+    pub fn new(clearing: Clearing) -> Self {
+        Ledger {
+            clearing,
+            tools: Vec::new(),
+            cost: vec![0],
+            lean: vec![0],
+            results: Vec::new(),
+            content: vec![0],
+            clearables: Vec::new(),
+            freed: vec![0],
+            boundaries: Vec::new(),
+            line: clearing.stride,
+            calls: Vec::new(),
+            newest: HashMap::default(),
+            turns: Vec::new(),
+            rounds: Vec::new(),
+            preamble: 0,
+            first_user: None,
+            in_flight: None,
+            pins: Vec::new(),
+            trim_notes: Vec::new(),
+        }
+    }
+
+    /// Makes a tool known and gives its number.
+    pub fn add_tool(&mut self, tool: Tool) -> ToolId {
+        self.tools.push(tool);
+        (self.tools.len() - 1) as ToolId
+    }
+
+    /// Appends one message.
+    ///
+    /// # Panics
+    /// If the history would have more than `u32::MAX` messages.
+    pub fn append(&mut self, facts: &Facts) {
+        let message = u32::try_from(self.len()).expect("at most u32::MAX messages");
+        let calls_before = self.calls.len();
+        let freed_before = self.freed_total();
+        let answers = self.append_rows(message, facts);
+        let freed = self.freed_total() - freed_before;
+        self.append_costs(facts, freed);
+        self.append_marks(message, facts);
+        self.append_start(message, facts, answers);
+        self.follow_flight(message, facts, calls_before);
+    }
+
+    fn append_rows(&mut self, message: u32, facts: &Facts) -> bool {
+        let mut answers = false;
+        for (place, row) in (0..).zip(&facts.rows) {
+            match *row {
+                Row::Call { key, tool, saving } => {
+                    let saving = if facts.pinned { 0 } else { saving };
+                    self.append_call(
+                        CallRow { message, place, tool, saving, answered_in: None, next_alike: None },
+                        key,
+                    );
+                }
+                Row::Result { key, tool, content, clearable } => {
+                    answers = true;
+                    let call = self.answer(message, key);
+                    let tool = call.map(|call| self.calls[call as usize].tool).or(tool);
+                    self.append_result(
+                        ResultRow { message, place, call, tool },
+                        content,
+                        clearable && !facts.pinned,
+                    );
+                }
+            }
+        }
+        answers
+    }
+
+    fn append_call(&mut self, call: CallRow, key: Key) {
+        let number = self.calls.len() as u32;
+        self.calls.push(call);
+        match self.newest.entry(key) {
+            Entry::Vacant(entry) => {
+                entry.insert(Alike { newest: number, next: number });
+            }
+            Entry::Occupied(mut entry) => {
+                let alike = entry.get_mut();
+                let previous = &mut self.calls[alike.newest as usize];
+                if previous.message == call.message {
+                    previous.next_alike = Some(number);
+                    alike.newest = number;
+                    if self.calls[alike.next as usize].answered_in.is_some() {
+                        alike.next = number;
+                    }
+                } else {
+                    *alike = Alike { newest: number, next: number };
+                }
+            }
+        }
+    }
+
+    /// The call that a result with this key answers: the first unanswered of the
+    /// newest message that has such calls, or the last of them.
+    fn answer(&mut self, message: u32, key: Option<Key>) -> Option<u32> {
+        let alike = self.newest.get_mut(&key?)?;
+        let number = alike.next;
+        let call = &mut self.calls[number as usize];
+        call.answered_in.get_or_insert(message);
+        if let Some(next) = call.next_alike {
+            alike.next = next;
+        }
+        let call_message = call.message;
+        self.forbid_cuts_after(call_message);
+        Some(number)
+    }
+
+    /// A result has come for a call of this message: what starts behind the call
+    /// would separate the two. All such starts lie at the end of the columns.
+    fn forbid_cuts_after(&mut self, message: u32) {
+        for starts in [&mut self.turns, &mut self.rounds] {
+            while starts.last().is_some_and(|&start| start > message) {
+                starts.pop();
+            }
+        }
+    }
+
+    fn append_result(&mut self, row: ResultRow, content: u64, clearable: bool) {
+        let tool = row.tool.map_or(Tool::default(), |tool| self.tools[tool as usize]);
+        let note = if tool.no_rerun { self.clearing.note_done } else { self.clearing.note };
+        if clearable && !tool.excluded && content as f64 > self.clearing.worth * note as f64 {
+            self.append_clearable(row, content.saturating_sub(note));
+        }
+        self.results.push(row);
+        self.content.push(self.content_total() + content);
+    }
+
+    fn append_clearable(&mut self, row: ResultRow, mut freed: u64) {
+        let result = self.results.len() as u32;
+        let arguments_of = row.call.filter(|&call| self.calls[call as usize].saving > 0);
+        if let Some(call) = arguments_of {
+            freed += std::mem::take(&mut self.calls[call as usize].saving);
+        }
+        self.clearables.push(Clearable { result, arguments_of });
+        let sum = self.freed_total() + freed;
+        self.freed.push(sum);
+        if self.clearables.len() % self.clearing.batch == 0 && sum >= self.line {
+            self.boundaries.push(self.clearables.len() as u32);
+            self.line = match self.clearing.stride {
+                0 => 0,
+                stride => (sum / stride + 1) * stride,
+            };
+        }
+    }
+
+    fn append_costs(&mut self, facts: &Facts, freed: u64) {
+        let lean = if facts.trim_note { 0 } else { facts.tokens as i64 - freed as i64 };
+        self.cost.push(self.tokens() + facts.tokens);
+        self.lean.push(self.lean[self.lean.len() - 1] + lean);
+    }
+
+    fn append_marks(&mut self, message: u32, facts: &Facts) {
+        if facts.role == Role::System && self.preamble == message {
+            self.preamble += 1;
+        }
+        if facts.trim_note {
+            self.trim_notes.push(message);
+        } else if facts.pinned {
+            self.pins.push(Pin { message, paired: !facts.rows.is_empty() });
+        }
+    }
+
+    fn append_start(&mut self, message: u32, facts: &Facts, answers: bool) {
+        match facts.role {
+            Role::User if !answers && !facts.trim_note => {
+                self.first_user.get_or_insert(message);
+                self.turns.push(message);
+            }
+            Role::Assistant => self.append_round(message, facts),
+            _ => {}
+        }
+    }
+
+    /// An assistant message may hold a result of an earlier message's call.
+    fn append_round(&mut self, message: u32, facts: &Facts) {
+        let own = self.results[self.results.len() - facts.results()..].iter();
+        let mut callers = own.filter_map(|row| row.call).map(|call| self.calls[call as usize].message);
+        if callers.all(|caller| caller == message) {
+            self.rounds.push(message);
+        }
+    }
+
+    fn follow_flight(&mut self, message: u32, facts: &Facts, calls_before: usize) {
+        if facts.role == Role::User || facts.results() > 0 {
+            self.in_flight = None;
+        }
+        let unanswered = self.calls[calls_before..].iter().any(|call| call.answered_in.is_none());
+        if unanswered && self.in_flight.is_none() {
+            self.in_flight = Some(message);
+        }
+    }
+
+    /// The number of messages.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.cost.len() - 1
+    }
+
+    /// Whether there is no message yet.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What all messages cost, in tokens.
+    #[must_use]
+    pub fn tokens(&self) -> u64 {
+        self.cost[self.len()]
+    }
+
+    /// What one message costs, in tokens.
+    #[must_use]
+    pub fn message_tokens(&self, message: usize) -> u64 {
+        self.cost[message + 1] - self.cost[message]
+    }
+
+    /// The results, in order.
+    #[must_use]
+    pub fn results(&self) -> &[ResultRow] {
+        &self.results
+    }
+
+    /// The calls, in order.
+    #[must_use]
+    pub fn calls(&self) -> &[CallRow] {
+        &self.calls
+    }
+
+    /// The results that are worth clearing, in order.
+    #[must_use]
+    pub fn clearables(&self) -> &[Clearable] {
+        &self.clearables
+    }
+
+    /// What clearing one of [`Ledger::clearables`] frees, in tokens.
+    #[must_use]
+    pub fn freed_by(&self, clearable: usize) -> u64 {
+        self.freed[clearable + 1] - self.freed[clearable]
+    }
+
+    /// How a tool is treated.
+    #[must_use]
+    pub fn tool(&self, tool: ToolId) -> Tool {
+        self.tools[tool as usize]
+    }
+
+    /// The message from which on calls are still in flight.
+    #[must_use]
+    pub fn in_flight(&self) -> Option<u32> {
+        self.in_flight
+    }
+
+    pub(crate) fn lean(&self, range: Range<usize>) -> i64 {
+        self.lean[range.end] - self.lean[range.start]
+    }
+
+    pub(crate) fn content(&self) -> &[u64] {
+        &self.content
+    }
+
+    pub(crate) fn content_total(&self) -> u64 {
+        self.content[self.content.len() - 1]
+    }
+
+    /// What clearing the first so many clearable results frees, in tokens.
+    pub(crate) fn freed_up_to(&self, clearables: usize) -> u64 {
+        self.freed[clearables]
+    }
+
+    pub(crate) fn freed_total(&self) -> u64 {
+        self.freed[self.freed.len() - 1]
+    }
+
+    /// How many clearable results stand before a message.
+    pub(crate) fn clearables_before(&self, message: usize) -> usize {
+        self.clearables.partition_point(|row| (self.results[row.result as usize].message as usize) < message)
+    }
+
+    /// How many of the first so many clearable results end a batch.
+    pub(crate) fn last_boundary(&self, clearables: usize) -> usize {
+        let passed = self.boundaries.partition_point(|&end| end as usize <= clearables);
+        passed.checked_sub(1).map_or(0, |last| self.boundaries[last] as usize)
+    }
+
+    /// The safe starts of turns, calls in flight respected.
+    pub(crate) fn turns(&self) -> &[u32] {
+        self.before_flight(&self.turns)
+    }
+
+    /// The safe starts of rounds, calls in flight respected.
+    pub(crate) fn rounds(&self) -> &[u32] {
+        self.before_flight(&self.rounds)
+    }
+
+    fn before_flight<'a>(&self, starts: &'a [u32]) -> &'a [u32] {
+        let last = self.in_flight.unwrap_or(u32::MAX);
+        &starts[..starts.partition_point(|&start| start <= last)]
+    }
+
+    /// The stretch between two neighbouring cuts that part no call from its result.
+    pub(crate) fn unit_around(&self, message: u32) -> Range<usize> {
+        let mut unit = self.preamble as usize..self.len();
+        for starts in [&self.turns, &self.rounds] {
+            let after = starts.partition_point(|&start| start <= message);
+            if let Some(&start) = after.checked_sub(1).map(|last| &starts[last]) {
+                unit.start = unit.start.max(start as usize);
+            }
+            if let Some(&end) = starts.get(after) {
+                unit.end = unit.end.min(end as usize);
+            }
+        }
+        unit
+    }
+
+    pub(crate) fn preamble(&self) -> usize {
+        self.preamble as usize
+    }
+
+    pub(crate) fn first_user(&self) -> Option<usize> {
+        self.first_user.map(|message| message as usize)
+    }
+
+    pub(crate) fn pins(&self) -> &[Pin] {
+        &self.pins
+    }
+
+    pub(crate) fn trim_notes(&self) -> &[u32] {
+        &self.trim_notes
+    }
+}
+
+impl Facts {
+    fn results(&self) -> usize {
+        self.rows.iter().filter(|row| matches!(row, Row::Result { .. })).count()
+    }
+}

@@ -1,0 +1,431 @@
+//! The shared loops, over whatever vectors a level has.
+//!
+//! # UTF-8
+//!
+//! The code points of UTF-8 bytes are the bytes less those that continue a
+//! sequence. What continues a sequence can be told from a byte and the three
+//! before it, whether or not the text is valid:
+//!
+//! - a *second* byte, where its lead byte permits it;
+//! - a *third* byte: a continuation byte after the second of a sequence of
+//!   three or four;
+//! - a *fourth*: a continuation byte after the third of a sequence of four.
+//!
+//! Any other byte begins something: a code point, or a maximal invalid
+//! sequence, which counts as one. So there is no error to find, no fallback
+//! and no input that is slower than another: random bytes cost what prose
+//! costs.
+//!
+//! The loop takes 64 bytes at a time, since that makes each of the sets above
+//! one `u64`, whatever the width of the vectors. "The byte before" is then a
+//! shift by one, with one bit carried from block to block ([`Delay`]), and the
+//! whole of UTF-8 is a dozen lines of logic in [`Tally::add`].
+//!
+//! Classes come from the first two bytes of a sequence ([`tables`]), counted
+//! where the sequence ends. Of the few pairs that leave it open, such as
+//! F0 9F (emoji, but U+1F200 to U+1F2FF are CJK), the code point is decoded.
+//!
+//! # Strings
+//!
+//! The units of a `str` are code points: compare them with the ranges. A block
+//! of four registers with nothing from the first range on skips that.
+//!
+//! Neither kernel counts the ASCII, of which a buffer padded with zeros would
+//! have too many: they count what is not ASCII.
+
+use super::tables;
+use crate::script::{CJK_RANGES, Script, ScriptCounts, classify};
+
+/// Bytes in a block, and bits in a mask.
+const BLOCK: usize = 64;
+
+/// A block behind the byte that precedes it.
+pub(super) type Window = [u8; BLOCK + 1];
+
+/// A register of bytes. A mask has the bit of the lane `i` at `1 << i`.
+pub(super) trait Bytes: Copy {
+    /// Bytes in a register; divides [`BLOCK`].
+    const LANES: usize;
+
+    /// The first [`Self::LANES`] bytes.
+    fn load(bytes: &[u8]) -> Self;
+
+    fn or(self, other: Self) -> Self;
+
+    /// Lanes that are not ASCII.
+    fn high(self) -> u64;
+
+    /// Lanes greater than `bound`, both as signed numbers: ASCII is above
+    /// everything else.
+    fn above(self, bound: u8) -> u64;
+
+    fn equal(self, byte: u8) -> u64;
+
+    /// [`masks_by_lookup`] or [`masks_by_comparison`].
+    fn masks(window: &Window) -> Masks;
+}
+
+/// Registers that can look up nibbles.
+pub(super) trait Lookup: Bytes {
+    fn and(self, other: Self) -> Self;
+
+    fn low_nibbles(self) -> Self;
+
+    fn high_nibbles(self) -> Self;
+
+    /// The entry of each lane, all of which are below 16.
+    fn lookup(self, table: &[u8; 16]) -> Self;
+
+    /// Lanes that have any of these bits.
+    fn any(self, bits: u8) -> u64;
+}
+
+/// What the bytes of a block are, one bit each.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Masks {
+    /// Not ASCII.
+    high: u64,
+    /// Continuation bytes, wherever they stand.
+    continuing: u64,
+    /// Second bytes of a sequence, permitted after the first.
+    second: u64,
+    /// Of these: in a sequence of three or four.
+    long: u64,
+    /// Of these: in a sequence of four.
+    wide: u64,
+    /// Second bytes that make the code point CJK.
+    cjk: u64,
+    /// Second bytes after which the code point may be CJK or not.
+    mixed: u64,
+}
+
+impl Masks {
+    #[inline(always)]
+    fn put(&mut self, part: Self, at: usize) {
+        self.high |= part.high << at;
+        self.continuing |= part.continuing << at;
+        self.second |= part.second << at;
+        self.long |= part.long << at;
+        self.wide |= part.wide << at;
+        self.cjk |= part.cjk << at;
+        self.mixed |= part.mixed << at;
+    }
+}
+
+/// The masks of a block by looking up nibbles.
+#[inline(always)]
+pub(super) fn masks_by_lookup<V: Lookup>(window: &Window) -> Masks {
+    let mut masks = Masks::default();
+    for at in (0..BLOCK).step_by(V::LANES) {
+        let (before, here) = (V::load(&window[at..]), V::load(&window[at + 1..]));
+        masks.put(lookup_masks(before, here), at);
+    }
+    masks
+}
+
+#[inline(always)]
+fn lookup_masks<V: Lookup>(before: V, here: V) -> Masks {
+    let [lead_high, lead_low] = [before.high_nibbles(), before.low_nibbles()];
+    let [second_high, second_low] = [here.high_nibbles(), here.low_nibbles()];
+    let pair = (lead_high.lookup(&tables::PAIRS[0]))
+        .and(lead_low.lookup(&tables::PAIRS[1]))
+        .and(second_high.lookup(&tables::PAIRS[2]));
+    let kind = (lead_high.lookup(&tables::CJK[0]))
+        .and(lead_low.lookup(&tables::CJK[1]))
+        .and(second_high.lookup(&tables::CJK[2]))
+        .and(second_low.lookup(&tables::CJK[3]));
+    let second = pair.any(0xFF);
+    let cjk = kind.any(!tables::MIXED);
+    Masks {
+        high: here.high(),
+        continuing: !here.above(0xBF),
+        second,
+        long: second & before.above(0xDF),
+        wide: second & before.above(0xEF),
+        cjk,
+        mixed: kind.high() & !cjk,
+    }
+}
+
+/// The masks of a block by comparisons, for registers that cannot look up.
+/// More is left open than by look-ups, but nothing else differs.
+#[inline(always)]
+pub(super) fn masks_by_comparison<V: Bytes>(window: &Window) -> Masks {
+    let mut masks = Masks::default();
+    for at in (0..BLOCK).step_by(V::LANES) {
+        let (before, here) = (V::load(&window[at..]), V::load(&window[at + 1..]));
+        masks.put(comparison_masks(before, here), at);
+    }
+    masks
+}
+
+#[inline(always)]
+fn comparison_masks<V: Bytes>(before: V, here: V) -> Masks {
+    let continuing = !here.above(0xBF);
+    let leads = before.high() & before.above(0xC1) & !before.above(0xF4);
+    let (from_90, from_a0) = (here.above(0x8F), here.above(0x9F));
+    let forbidden = before.equal(0xE0) & !from_a0
+        | before.equal(0xED) & from_a0
+        | before.equal(0xF0) & !from_90
+        | before.equal(0xF4) & from_90;
+    let second = continuing & leads & !forbidden;
+    let (first, last) = tables::CJK_LEADS;
+    let cjk = second & before.above(first - 1) & !before.above(last);
+    Masks {
+        high: here.high(),
+        continuing,
+        second,
+        long: second & before.above(0xDF),
+        wide: second & before.above(0xEF),
+        cjk,
+        mixed: second & before.above(0xE0) & !cjk,
+    }
+}
+
+/// Counts UTF-8 text.
+#[inline(always)]
+pub(super) fn utf8<V: Bytes>(bytes: &[u8]) -> ScriptCounts {
+    let mut tally = Tally::new(bytes);
+    let (blocks, tail) = bytes.as_chunks::<BLOCK>();
+    if let Some(head) = blocks.first() {
+        tally.add::<V>(&padded(0, head), 0);
+    }
+    for at in (BLOCK..BLOCK * blocks.len()).step_by(BLOCK) {
+        if let Some(window) = bytes[at - 1..].first_chunk() {
+            tally.add::<V>(window, at);
+        }
+    }
+    if !tail.is_empty() {
+        let at = bytes.len() - tail.len();
+        let before = if at == 0 { 0 } else { bytes[at - 1] };
+        tally.add::<V>(&padded(before, tail), at);
+    }
+    tally.counts()
+}
+
+#[inline(always)]
+fn padded(before: u8, tail: &[u8]) -> Window {
+    let mut window = [0; BLOCK + 1];
+    window[0] = before;
+    window[1..=tail.len()].copy_from_slice(tail);
+    window
+}
+
+struct Tally<'a> {
+    bytes: &'a [u8],
+    high: u64,
+    continued: u64,
+    cjk: u64,
+    carry: Carry,
+}
+
+/// Masks of the block before, each under the name of what follows it.
+#[derive(Default)]
+struct Carry {
+    long: Delay,
+    wide: Delay,
+    wide_third: Delay,
+    cjk: Delay,
+    cjk_third: Delay,
+    mixed: Delay,
+}
+
+/// A mask of the block before.
+#[derive(Clone, Copy, Default)]
+struct Delay(u64);
+
+impl Delay {
+    /// The mask of the bytes that follow those of `mask`.
+    #[inline(always)]
+    fn after(&mut self, mask: u64) -> u64 {
+        let after = mask << 1 | self.0 >> 63;
+        self.0 = mask;
+        after
+    }
+}
+
+impl<'a> Tally<'a> {
+    #[inline(always)]
+    fn new(bytes: &'a [u8]) -> Self {
+        Self {
+            bytes,
+            high: 0,
+            continued: 0,
+            cjk: 0,
+            carry: Carry::default(),
+        }
+    }
+
+    #[inline(always)]
+    fn add<V: Bytes>(&mut self, window: &Window, at: usize) {
+        if is_ascii::<V>(window) {
+            self.carry = Carry::default();
+            return;
+        }
+        let masks = V::masks(window);
+        let carry = &mut self.carry;
+        let third = masks.continuing & carry.long.after(masks.long);
+        let wide_third = third & carry.wide.after(masks.wide);
+        let fourth = masks.continuing & carry.wide_third.after(wide_third);
+        let cjk_third = carry.cjk.after(masks.cjk);
+        let cjk = third & !wide_third & cjk_third | fourth & carry.cjk_third.after(cjk_third);
+        let open = third & carry.mixed.after(masks.mixed);
+        self.high += u64::from(masks.high.count_ones());
+        self.continued += u64::from((masks.second | third | fourth).count_ones());
+        self.cjk += u64::from(cjk.count_ones());
+        if open != 0 {
+            self.cjk += decode(self.bytes, at, open);
+        }
+    }
+
+    #[inline(always)]
+    fn counts(&self) -> ScriptCounts {
+        let length = self.bytes.len() as u64;
+        ScriptCounts {
+            ascii: length - self.high,
+            cjk: self.cjk,
+            other: self.high - self.continued - self.cjk,
+        }
+    }
+}
+
+#[inline(always)]
+fn is_ascii<V: Bytes>(window: &Window) -> bool {
+    let mut all = V::load(&window[1..]);
+    for at in (V::LANES..BLOCK).step_by(V::LANES) {
+        all = all.or(V::load(&window[at + 1..]));
+    }
+    all.high() == 0
+}
+
+/// How many of the sequences whose third bytes are at `at` plus the bits of
+/// `thirds` are CJK.
+#[inline(always)]
+fn decode(bytes: &[u8], at: usize, mut thirds: u64) -> u64 {
+    let mut cjk = 0;
+    while thirds != 0 {
+        let third = at + thirds.trailing_zeros() as usize;
+        cjk += u64::from(starts_with_cjk(&bytes[third - 2..]));
+        thirds &= thirds - 1;
+    }
+    cjk
+}
+
+/// Whether bytes that begin with three of a sequence begin with a CJK one.
+#[inline(always)]
+fn starts_with_cjk(bytes: &[u8]) -> bool {
+    let bits = |byte: u8| u32::from(byte & 0x3F);
+    let code_point = match *bytes {
+        [lead @ ..0xF0, b, c, ..] => bits(lead & 0x0F) << 12 | bits(b) << 6 | bits(c),
+        [lead, b, c, d @ 0x80..0xC0, ..] => {
+            bits(lead & 0x07) << 18 | bits(b) << 12 | bits(c) << 6 | bits(d)
+        }
+        _ => return false,
+    };
+    matches!(classify(code_point), Script::Cjk)
+}
+
+/// Counts Latin-1 text.
+#[inline(always)]
+pub(super) fn latin1<V: Bytes>(units: &[u8]) -> ScriptCounts {
+    let (blocks, tail) = units.as_chunks::<BLOCK>();
+    let mut high = high_bytes::<V>(&padded(0, tail)[1..]);
+    for block in blocks {
+        high += high_bytes::<V>(block);
+    }
+    ScriptCounts {
+        ascii: units.len() as u64 - high,
+        cjk: 0,
+        other: high,
+    }
+}
+
+#[inline(always)]
+fn high_bytes<V: Bytes>(block: &[u8]) -> u64 {
+    let mut high = 0;
+    for at in (0..BLOCK).step_by(V::LANES) {
+        high |= V::load(&block[at..]).high() << at;
+    }
+    u64::from(high.count_ones())
+}
+
+/// A register of code points.
+pub(super) trait Units: Copy {
+    type Unit: Copy + Default;
+    /// Lanes that satisfy a comparison.
+    type Mask: Copy;
+    const LANES: usize;
+    /// The greatest code point that a unit can be.
+    const LAST: u32;
+
+    /// The first [`Self::LANES`] units.
+    fn load(units: &[Self::Unit]) -> Self;
+
+    fn or(self, other: Self) -> Self;
+
+    fn within(self, first: u32, last: u32) -> Self::Mask;
+
+    fn either(one: Self::Mask, other: Self::Mask) -> Self::Mask;
+
+    /// The number of lanes.
+    fn count(mask: Self::Mask) -> u64;
+}
+
+/// Registers in a block of units.
+const REGISTERS: usize = 4;
+
+/// Units in the largest block: four registers of 64 bytes.
+const MOST_UNITS: usize = 128;
+
+/// Counts UCS-2 or UCS-4 text.
+#[inline(always)]
+pub(super) fn units<V: Units>(units: &[V::Unit]) -> ScriptCounts {
+    let blocks = units.chunks_exact(REGISTERS * V::LANES);
+    let tail = blocks.remainder();
+    let mut padded = [V::Unit::default(); MOST_UNITS];
+    padded[..tail.len()].copy_from_slice(tail);
+    let (mut high, mut cjk) = block_of_units::<V>(&padded);
+    for block in blocks {
+        let (block_high, block_cjk) = block_of_units::<V>(block);
+        high += block_high;
+        cjk += block_cjk;
+    }
+    ScriptCounts {
+        ascii: units.len() as u64 - high,
+        cjk,
+        other: high - cjk,
+    }
+}
+
+/// The units that are not ASCII, and of these the CJK ones.
+#[inline(always)]
+fn block_of_units<V: Units>(block: &[V::Unit]) -> (u64, u64) {
+    let registers = [
+        V::load(block),
+        V::load(&block[V::LANES..]),
+        V::load(&block[2 * V::LANES..]),
+        V::load(&block[3 * V::LANES..]),
+    ];
+    // The OR of the units is at least the greatest of them.
+    let all = (registers[0].or(registers[1])).or(registers[2].or(registers[3]));
+    let has_cjk = V::count(all.within(CJK_RANGES[0].0, V::LAST)) != 0;
+    let (mut high, mut cjk) = (0, 0);
+    for register in registers {
+        high += V::count(register.within(0x80, V::LAST));
+        if has_cjk {
+            cjk += V::count(cjk_units(register));
+        }
+    }
+    (high, cjk)
+}
+
+#[inline(always)]
+fn cjk_units<V: Units>(register: V) -> V::Mask {
+    let mut cjk = register.within(CJK_RANGES[0].0, CJK_RANGES[0].1);
+    for (first, last) in CJK_RANGES {
+        if last <= V::LAST {
+            cjk = V::either(cjk, register.within(first, last));
+        }
+    }
+    cjk
+}

@@ -1,0 +1,203 @@
+//! One pass over a text: how many code points of each script class it has.
+//!
+//! One entry point per encoding in which Python keeps text: [`utf8`] for bytes,
+//! and [`latin1`], [`ucs2`], [`ucs4`] for the three widths of a `str`
+//! (PEP 393), so that no string is copied to be counted.
+
+mod kernel;
+mod scalar;
+mod tables;
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
+
+use std::sync::OnceLock;
+
+use crate::script::ScriptCounts;
+
+/// Counts the code points of UTF-8 text.
+///
+/// Bytes need not be valid: each maximal invalid sequence, as
+/// `bytes.decode("utf-8", "replace")` marks it, is one *other*.
+///
+/// ```
+/// use turnfit_core::{scan, script::ScriptCounts};
+/// let counts = scan::utf8("ok, ясно, 好".as_bytes());
+/// assert_eq!(counts, ScriptCounts { ascii: 6, cjk: 1, other: 4 });
+/// assert_eq!(scan::utf8(b"\xE2\x82a\xFF").other, 2);
+/// ```
+#[inline]
+pub fn utf8(bytes: &[u8]) -> ScriptCounts {
+    (active().1.utf8)(bytes)
+}
+
+/// Counts the code points of Latin-1 text (PEP 393's one-byte strings).
+///
+/// ```
+/// use turnfit_core::{scan, script::ScriptCounts};
+/// let counts = scan::latin1(b"caf\xE9");
+/// assert_eq!(counts, ScriptCounts { ascii: 3, cjk: 0, other: 1 });
+/// ```
+#[inline]
+pub fn latin1(units: &[u8]) -> ScriptCounts {
+    (active().1.latin1)(units)
+}
+
+/// Counts the code points of UCS-2 text (PEP 393's two-byte strings): each
+/// unit is one code point, and a surrogate is one *other*.
+///
+/// ```
+/// use turnfit_core::{scan, script::ScriptCounts};
+/// let counts = scan::ucs2(&[0x61, 0x4E2D, 0x0416, 0xD83D]);
+/// assert_eq!(counts, ScriptCounts { ascii: 1, cjk: 1, other: 2 });
+/// ```
+#[inline]
+pub fn ucs2(units: &[u16]) -> ScriptCounts {
+    (active().1.ucs2)(units)
+}
+
+/// Counts the code points of UCS-4 text (PEP 393's four-byte strings).
+///
+/// ```
+/// use turnfit_core::{scan, script::ScriptCounts};
+/// let counts = scan::ucs4(&['a' as u32, '𠀀' as u32, '🙂' as u32]);
+/// assert_eq!(counts, ScriptCounts { ascii: 1, cjk: 1, other: 1 });
+/// ```
+#[inline]
+pub fn ucs4(units: &[u32]) -> ScriptCounts {
+    (active().1.ucs4)(units)
+}
+
+/// The scan's entry points at one vector level.
+#[derive(Clone, Copy)]
+struct Kernels {
+    utf8: fn(&[u8]) -> ScriptCounts,
+    latin1: fn(&[u8]) -> ScriptCounts,
+    ucs2: fn(&[u16]) -> ScriptCounts,
+    ucs4: fn(&[u32]) -> ScriptCounts,
+}
+
+const SCALAR: Kernels =
+    Kernels { utf8: scalar::utf8, latin1: scalar::latin1, ucs2: scalar::ucs2, ucs4: scalar::ucs4 };
+
+/// What kind of vectors a scan uses. Every level gives the same counts.
+///
+/// The methods scan at this level, for tests and comparisons; at a level that
+/// the machine does not have they scan at [`Level::Scalar`].
+///
+/// ```
+/// use turnfit_core::scan;
+/// for level in scan::levels() {
+///     assert_eq!(level.utf8(b"the same"), scan::utf8(b"the same"));
+/// }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Level {
+    /// No vectors: every machine.
+    Scalar,
+    /// 16 bytes: every x86-64.
+    Sse2,
+    /// 32 bytes, with byte shuffles and bit manipulation (x86-64-v3).
+    Avx2,
+    /// 64 bytes, with masks (AVX-512 F and BW).
+    Avx512,
+    /// 16 bytes: every AArch64.
+    Neon,
+}
+
+impl Level {
+    const ALL: [Self; 5] = [Self::Scalar, Self::Sse2, Self::Avx2, Self::Avx512, Self::Neon];
+
+    /// [`utf8`] at this level.
+    ///
+    /// ```
+    /// # use turnfit_core::scan::Level;
+    /// assert_eq!(Level::Scalar.utf8("ё".as_bytes()).other, 1);
+    /// ```
+    pub fn utf8(self, bytes: &[u8]) -> ScriptCounts {
+        (self.kernels().unwrap_or(SCALAR).utf8)(bytes)
+    }
+
+    /// [`latin1`] at this level.
+    ///
+    /// ```
+    /// # use turnfit_core::scan::Level;
+    /// assert_eq!(Level::Scalar.latin1(b"\xFF").other, 1);
+    /// ```
+    pub fn latin1(self, units: &[u8]) -> ScriptCounts {
+        (self.kernels().unwrap_or(SCALAR).latin1)(units)
+    }
+
+    /// [`ucs2`] at this level.
+    ///
+    /// ```
+    /// # use turnfit_core::scan::Level;
+    /// assert_eq!(Level::Scalar.ucs2(&[0xAC00]).cjk, 1);
+    /// ```
+    pub fn ucs2(self, units: &[u16]) -> ScriptCounts {
+        (self.kernels().unwrap_or(SCALAR).ucs2)(units)
+    }
+
+    /// [`ucs4`] at this level.
+    ///
+    /// ```
+    /// # use turnfit_core::scan::Level;
+    /// assert_eq!(Level::Scalar.ucs4(&[0x2_0000]).cjk, 1);
+    /// ```
+    pub fn ucs4(self, units: &[u32]) -> ScriptCounts {
+        (self.kernels().unwrap_or(SCALAR).ucs4)(units)
+    }
+
+    fn kernels(self) -> Option<Kernels> {
+        match self {
+            Self::Scalar => Some(SCALAR),
+            #[cfg(target_arch = "x86_64")]
+            vectors => x86_64::kernels(vectors),
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => None,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Scalar => "scalar",
+            Self::Sse2 => "sse2",
+            Self::Avx2 => "avx2",
+            Self::Avx512 => "avx512",
+            Self::Neon => "neon",
+        }
+    }
+}
+
+/// The level at which this process scans: the machine's best, or the one named
+/// by the environment variable `TURNFIT_SIMD` (`scalar`, `sse2`, `avx2`,
+/// `avx512`, `neon`) if the machine has it. Chosen at the first scan.
+///
+/// ```
+/// use turnfit_core::scan;
+/// assert!(scan::levels().any(|level| level == scan::level()));
+/// ```
+pub fn level() -> Level {
+    active().0
+}
+
+/// The levels that this machine has, from the plainest to the fastest.
+///
+/// ```
+/// use turnfit_core::scan;
+/// assert_eq!(scan::levels().next(), Some(scan::Level::Scalar));
+/// ```
+pub fn levels() -> impl DoubleEndedIterator<Item = Level> {
+    Level::ALL.into_iter().filter(|level| level.kernels().is_some())
+}
+
+fn active() -> &'static (Level, Kernels) {
+    static ACTIVE: OnceLock<(Level, Kernels)> = OnceLock::new();
+    ACTIVE.get_or_init(|| {
+        let wanted = std::env::var("TURNFIT_SIMD").unwrap_or_default();
+        let level = levels()
+            .find(|level| level.name() == wanted)
+            .or_else(|| levels().next_back())
+            .unwrap_or(Level::Scalar);
+        (level, level.kernels().unwrap_or(SCALAR))
+    })
+}

@@ -1,0 +1,186 @@
+//! 32 bytes, AVX2.
+//!
+//! Safety: see [`super`].
+
+use std::arch::x86_64::*;
+
+use super::super::kernel::{self, Bytes, Lookup, Masks, Units, Window};
+use super::super::{Kernels, ScriptCounts};
+
+super::entry_points!("avx2,bmi1,bmi2,lzcnt,popcnt", "avx2", "bmi1", "bmi2", "lzcnt", "popcnt");
+
+#[derive(Clone, Copy)]
+struct U8(__m256i);
+
+impl Bytes for U8 {
+    const LANES: usize = 32;
+
+    #[inline(always)]
+    fn load(bytes: &[u8]) -> Self {
+        let bytes = &bytes[..Self::LANES];
+        // SAFETY: `bytes` is as long as what is read; `kernels` has looked.
+        Self(unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        // SAFETY: `kernels` has looked.
+        Self(unsafe { _mm256_or_si256(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn high(self) -> u64 {
+        // SAFETY: `kernels` has looked.
+        u64::from(unsafe { _mm256_movemask_epi8(self.0) } as u32)
+    }
+
+    #[inline(always)]
+    fn above(self, bound: u8) -> u64 {
+        // SAFETY: `kernels` has looked.
+        Self(unsafe { _mm256_cmpgt_epi8(self.0, _mm256_set1_epi8(bound as i8)) }).high()
+    }
+
+    #[inline(always)]
+    fn equal(self, byte: u8) -> u64 {
+        // SAFETY: `kernels` has looked.
+        Self(unsafe { _mm256_cmpeq_epi8(self.0, _mm256_set1_epi8(byte as i8)) }).high()
+    }
+
+    #[inline(always)]
+    fn masks(window: &Window) -> Masks {
+        kernel::masks_by_lookup::<Self>(window)
+    }
+}
+
+impl Lookup for U8 {
+    #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        // SAFETY: `kernels` has looked.
+        Self(unsafe { _mm256_and_si256(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn low_nibbles(self) -> Self {
+        // SAFETY: `kernels` has looked.
+        Self(unsafe { _mm256_and_si256(self.0, _mm256_set1_epi8(0x0F)) })
+    }
+
+    #[inline(always)]
+    fn high_nibbles(self) -> Self {
+        // SAFETY: `kernels` has looked.
+        Self(unsafe { _mm256_srli_epi16(self.0, 4) }).low_nibbles()
+    }
+
+    #[inline(always)]
+    fn lookup(self, table: &[u8; 16]) -> Self {
+        // SAFETY: a table is as long as what is read; `kernels` has looked.
+        Self(unsafe {
+            let table = _mm256_broadcastsi128_si256(_mm_loadu_si128(table.as_ptr().cast()));
+            _mm256_shuffle_epi8(table, self.0)
+        })
+    }
+
+    #[inline(always)]
+    fn any(self, bits: u8) -> u64 {
+        // SAFETY: `kernels` has looked.
+        let none = unsafe {
+            let found = _mm256_and_si256(self.0, _mm256_set1_epi8(bits as i8));
+            Self(_mm256_cmpeq_epi8(found, _mm256_setzero_si256()))
+        };
+        none.high() ^ 0xFFFF_FFFF
+    }
+}
+
+/// Lanes compare as signed numbers: all are moved down by half their range.
+#[derive(Clone, Copy)]
+struct U16(__m256i);
+
+impl Units for U16 {
+    type Unit = u16;
+    type Mask = __m256i;
+    const LANES: usize = 16;
+    const LAST: u32 = u16::MAX as u32;
+
+    #[inline(always)]
+    fn load(units: &[u16]) -> Self {
+        let units = &units[..Self::LANES];
+        // SAFETY: `units` is as long as what is read; `kernels` has looked.
+        Self(unsafe { _mm256_loadu_si256(units.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        // SAFETY: `kernels` has looked.
+        Self(unsafe { _mm256_or_si256(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn within(self, first: u32, last: u32) -> __m256i {
+        let least = u16::MAX / 2 + 1;
+        let down = least.wrapping_sub(first as u16);
+        let end = least.wrapping_add((last - first + 1) as u16);
+        // SAFETY: `kernels` has looked.
+        unsafe {
+            let moved = _mm256_add_epi16(self.0, _mm256_set1_epi16(down as i16));
+            _mm256_cmpgt_epi16(_mm256_set1_epi16(end as i16), moved)
+        }
+    }
+
+    #[inline(always)]
+    fn either(one: __m256i, other: __m256i) -> __m256i {
+        // SAFETY: `kernels` has looked.
+        unsafe { _mm256_or_si256(one, other) }
+    }
+
+    #[inline(always)]
+    fn count(mask: __m256i) -> u64 {
+        u64::from(U8(mask).high().count_ones()) / 2
+    }
+}
+
+/// Lanes compare as signed numbers: all are moved down by half their range.
+#[derive(Clone, Copy)]
+struct U32(__m256i);
+
+impl Units for U32 {
+    type Unit = u32;
+    type Mask = __m256i;
+    const LANES: usize = 8;
+    const LAST: u32 = u32::MAX as u32;
+
+    #[inline(always)]
+    fn load(units: &[u32]) -> Self {
+        let units = &units[..Self::LANES];
+        // SAFETY: `units` is as long as what is read; `kernels` has looked.
+        Self(unsafe { _mm256_loadu_si256(units.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        // SAFETY: `kernels` has looked.
+        Self(unsafe { _mm256_or_si256(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn within(self, first: u32, last: u32) -> __m256i {
+        let least = u32::MAX / 2 + 1;
+        let down = least.wrapping_sub(first as u32);
+        let end = least.wrapping_add((last - first + 1) as u32);
+        // SAFETY: `kernels` has looked.
+        unsafe {
+            let moved = _mm256_add_epi32(self.0, _mm256_set1_epi32(down as i32));
+            _mm256_cmpgt_epi32(_mm256_set1_epi32(end as i32), moved)
+        }
+    }
+
+    #[inline(always)]
+    fn either(one: __m256i, other: __m256i) -> __m256i {
+        // SAFETY: `kernels` has looked.
+        unsafe { _mm256_or_si256(one, other) }
+    }
+
+    #[inline(always)]
+    fn count(mask: __m256i) -> u64 {
+        u64::from(U8(mask).high().count_ones()) / 4
+    }
+}

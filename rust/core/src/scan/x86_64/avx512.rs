@@ -1,0 +1,174 @@
+//! 64 bytes, AVX-512 F and BW: comparisons give masks.
+//!
+//! Safety: see [`super`].
+
+use std::arch::x86_64::*;
+
+use super::super::kernel::{self, Bytes, Lookup, Masks, Units, Window};
+use super::super::{Kernels, ScriptCounts};
+
+super::entry_points!("avx512f,avx512bw,avx2,bmi1,bmi2,lzcnt,popcnt", "avx512f", "avx512bw", "avx2", "bmi1", "bmi2", "lzcnt", "popcnt");
+
+#[derive(Clone, Copy)]
+struct U8(__m512i);
+
+impl Bytes for U8 {
+    const LANES: usize = 64;
+
+    #[inline(always)]
+    fn load(bytes: &[u8]) -> Self {
+        let bytes = &bytes[..Self::LANES];
+        // SAFETY: `bytes` is as long as what is read; `kernels` has looked.
+        Self(unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        // SAFETY: `kernels` has looked.
+        Self(unsafe { _mm512_or_si512(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn high(self) -> u64 {
+        // SAFETY: `kernels` has looked.
+        unsafe { _mm512_movepi8_mask(self.0) }
+    }
+
+    #[inline(always)]
+    fn above(self, bound: u8) -> u64 {
+        // SAFETY: `kernels` has looked.
+        unsafe { _mm512_cmpgt_epi8_mask(self.0, _mm512_set1_epi8(bound as i8)) }
+    }
+
+    #[inline(always)]
+    fn equal(self, byte: u8) -> u64 {
+        // SAFETY: `kernels` has looked.
+        unsafe { _mm512_cmpeq_epi8_mask(self.0, _mm512_set1_epi8(byte as i8)) }
+    }
+
+    #[inline(always)]
+    fn masks(window: &Window) -> Masks {
+        kernel::masks_by_lookup::<Self>(window)
+    }
+}
+
+impl Lookup for U8 {
+    #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        // SAFETY: `kernels` has looked.
+        Self(unsafe { _mm512_and_si512(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn low_nibbles(self) -> Self {
+        // SAFETY: `kernels` has looked.
+        Self(unsafe { _mm512_and_si512(self.0, _mm512_set1_epi8(0x0F)) })
+    }
+
+    #[inline(always)]
+    fn high_nibbles(self) -> Self {
+        // SAFETY: `kernels` has looked.
+        Self(unsafe { _mm512_srli_epi16(self.0, 4) }).low_nibbles()
+    }
+
+    #[inline(always)]
+    fn lookup(self, table: &[u8; 16]) -> Self {
+        // SAFETY: a table is as long as what is read; `kernels` has looked.
+        Self(unsafe {
+            let table = _mm512_broadcast_i32x4(_mm_loadu_si128(table.as_ptr().cast()));
+            _mm512_shuffle_epi8(table, self.0)
+        })
+    }
+
+    #[inline(always)]
+    fn any(self, bits: u8) -> u64 {
+        // SAFETY: `kernels` has looked.
+        unsafe { _mm512_test_epi8_mask(self.0, _mm512_set1_epi8(bits as i8)) }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct U16(__m512i);
+
+impl Units for U16 {
+    type Unit = u16;
+    type Mask = __mmask32;
+    const LANES: usize = 32;
+    const LAST: u32 = u16::MAX as u32;
+
+    #[inline(always)]
+    fn load(units: &[u16]) -> Self {
+        let units = &units[..Self::LANES];
+        // SAFETY: `units` is as long as what is read; `kernels` has looked.
+        Self(unsafe { _mm512_loadu_si512(units.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        // SAFETY: `kernels` has looked.
+        Self(unsafe { _mm512_or_si512(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn within(self, first: u32, last: u32) -> __mmask32 {
+        let (first, size) = (first as i16, (last - first) as i16);
+        // SAFETY: `kernels` has looked.
+        unsafe {
+            let moved = _mm512_sub_epi16(self.0, _mm512_set1_epi16(first));
+            _mm512_cmple_epu16_mask(moved, _mm512_set1_epi16(size))
+        }
+    }
+
+    #[inline(always)]
+    fn either(one: __mmask32, other: __mmask32) -> __mmask32 {
+        one | other
+    }
+
+    #[inline(always)]
+    fn count(mask: __mmask32) -> u64 {
+        u64::from(mask.count_ones())
+    }
+}
+
+#[derive(Clone, Copy)]
+struct U32(__m512i);
+
+impl Units for U32 {
+    type Unit = u32;
+    type Mask = __mmask16;
+    const LANES: usize = 16;
+    const LAST: u32 = u32::MAX as u32;
+
+    #[inline(always)]
+    fn load(units: &[u32]) -> Self {
+        let units = &units[..Self::LANES];
+        // SAFETY: `units` is as long as what is read; `kernels` has looked.
+        Self(unsafe { _mm512_loadu_si512(units.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        // SAFETY: `kernels` has looked.
+        Self(unsafe { _mm512_or_si512(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn within(self, first: u32, last: u32) -> __mmask16 {
+        let (first, size) = (first as i32, (last - first) as i32);
+        // SAFETY: `kernels` has looked.
+        unsafe {
+            let moved = _mm512_sub_epi32(self.0, _mm512_set1_epi32(first));
+            _mm512_cmple_epu32_mask(moved, _mm512_set1_epi32(size))
+        }
+    }
+
+    #[inline(always)]
+    fn either(one: __mmask16, other: __mmask16) -> __mmask16 {
+        one | other
+    }
+
+    #[inline(always)]
+    fn count(mask: __mmask16) -> u64 {
+        u64::from(mask.count_ones())
+    }
+}

@@ -1,0 +1,70 @@
+//! The vectors of x86-64, and which of them the machine has.
+//!
+//! # Safety
+//!
+//! An intrinsic must not run on a machine that lacks its instruction. Each
+//! level's register types are private to its module, and nothing uses them but
+//! its entry points, which are private as well: the only way to them is the
+//! module's `kernels`, which looks first. That is what the safety notes mean by
+//! "`kernels` has looked".
+#![allow(unsafe_code)]
+
+mod avx2;
+mod avx512;
+mod sse2;
+
+use super::{Kernels, Level};
+
+/// The entry points of a level, if it is one of this architecture's and the
+/// machine has it.
+pub(super) fn kernels(level: Level) -> Option<Kernels> {
+    match level {
+        Level::Sse2 => sse2::kernels(),
+        Level::Avx2 => avx2::kernels(),
+        Level::Avx512 => avx512::kernels(),
+        Level::Scalar | Level::Neon => None,
+    }
+}
+
+/// Defines `kernels`: compiles the shared loops with the level's features.
+///
+/// The loops are `#[inline(always)]`, down to the intrinsics, so that all of
+/// each becomes one function with the features of its entry point.
+macro_rules! entry_points {
+    ($features:literal, $($detected:tt),+) => {
+        /// The entry points of this level, if the machine has it.
+        pub(super) fn kernels() -> Option<Kernels> {
+            // SAFETY, of all four: they are handed out only if the machine has
+            // the features.
+            let kernels = Kernels {
+                utf8: |bytes| unsafe { utf8(bytes) },
+                latin1: |units| unsafe { latin1(units) },
+                ucs2: |units| unsafe { ucs2(units) },
+                ucs4: |units| unsafe { ucs4(units) },
+            };
+            let detected = $(is_x86_feature_detected!($detected))&&+;
+            detected.then_some(kernels)
+        }
+
+        #[target_feature(enable = $features)]
+        fn utf8(bytes: &[u8]) -> ScriptCounts {
+            kernel::utf8::<U8>(bytes)
+        }
+
+        #[target_feature(enable = $features)]
+        fn latin1(units: &[u8]) -> ScriptCounts {
+            kernel::latin1::<U8>(units)
+        }
+
+        #[target_feature(enable = $features)]
+        fn ucs2(units: &[u16]) -> ScriptCounts {
+            kernel::units::<U16>(units)
+        }
+
+        #[target_feature(enable = $features)]
+        fn ucs4(units: &[u32]) -> ScriptCounts {
+            kernel::units::<U32>(units)
+        }
+    };
+}
+use entry_points;

@@ -1,0 +1,147 @@
+//! 16 bytes, SSE2: what every x86-64 has.
+//!
+//! Safety: see [`super`].
+
+use std::arch::x86_64::*;
+
+use super::super::kernel::{self, Bytes, Masks, Units, Window};
+use super::super::{Kernels, ScriptCounts};
+
+super::entry_points!("sse2", "sse2");
+
+#[derive(Clone, Copy)]
+struct U8(__m128i);
+
+impl Bytes for U8 {
+    const LANES: usize = 16;
+
+    #[inline(always)]
+    fn load(bytes: &[u8]) -> Self {
+        let bytes = &bytes[..Self::LANES];
+        // SAFETY: `bytes` is as long as what is read; `kernels` has looked.
+        Self(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        // SAFETY: `kernels` has looked.
+        Self(unsafe { _mm_or_si128(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn high(self) -> u64 {
+        // SAFETY: `kernels` has looked.
+        u64::from(unsafe { _mm_movemask_epi8(self.0) } as u32)
+    }
+
+    #[inline(always)]
+    fn above(self, bound: u8) -> u64 {
+        // SAFETY: `kernels` has looked.
+        Self(unsafe { _mm_cmpgt_epi8(self.0, _mm_set1_epi8(bound as i8)) }).high()
+    }
+
+    #[inline(always)]
+    fn equal(self, byte: u8) -> u64 {
+        // SAFETY: `kernels` has looked.
+        Self(unsafe { _mm_cmpeq_epi8(self.0, _mm_set1_epi8(byte as i8)) }).high()
+    }
+
+    #[inline(always)]
+    fn masks(window: &Window) -> Masks {
+        kernel::masks_by_comparison::<Self>(window)
+    }
+}
+
+/// Lanes compare as signed numbers: all are moved down by half their range.
+#[derive(Clone, Copy)]
+struct U16(__m128i);
+
+impl Units for U16 {
+    type Unit = u16;
+    type Mask = __m128i;
+    const LANES: usize = 8;
+    const LAST: u32 = u16::MAX as u32;
+
+    #[inline(always)]
+    fn load(units: &[u16]) -> Self {
+        let units = &units[..Self::LANES];
+        // SAFETY: `units` is as long as what is read; `kernels` has looked.
+        Self(unsafe { _mm_loadu_si128(units.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        // SAFETY: `kernels` has looked.
+        Self(unsafe { _mm_or_si128(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn within(self, first: u32, last: u32) -> __m128i {
+        let least = u16::MAX / 2 + 1;
+        let down = least.wrapping_sub(first as u16);
+        let end = least.wrapping_add((last - first + 1) as u16);
+        // SAFETY: `kernels` has looked.
+        unsafe {
+            let moved = _mm_add_epi16(self.0, _mm_set1_epi16(down as i16));
+            _mm_cmpgt_epi16(_mm_set1_epi16(end as i16), moved)
+        }
+    }
+
+    #[inline(always)]
+    fn either(one: __m128i, other: __m128i) -> __m128i {
+        // SAFETY: `kernels` has looked.
+        unsafe { _mm_or_si128(one, other) }
+    }
+
+    #[inline(always)]
+    fn count(mask: __m128i) -> u64 {
+        u64::from(U8(mask).high().count_ones()) / 2
+    }
+}
+
+/// Lanes compare as signed numbers: all are moved down by half their range.
+#[derive(Clone, Copy)]
+struct U32(__m128i);
+
+impl Units for U32 {
+    type Unit = u32;
+    type Mask = __m128i;
+    const LANES: usize = 4;
+    const LAST: u32 = u32::MAX as u32;
+
+    #[inline(always)]
+    fn load(units: &[u32]) -> Self {
+        let units = &units[..Self::LANES];
+        // SAFETY: `units` is as long as what is read; `kernels` has looked.
+        Self(unsafe { _mm_loadu_si128(units.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        // SAFETY: `kernels` has looked.
+        Self(unsafe { _mm_or_si128(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn within(self, first: u32, last: u32) -> __m128i {
+        let least = u32::MAX / 2 + 1;
+        let down = least.wrapping_sub(first as u32);
+        let end = least.wrapping_add((last - first + 1) as u32);
+        // SAFETY: `kernels` has looked.
+        unsafe {
+            let moved = _mm_add_epi32(self.0, _mm_set1_epi32(down as i32));
+            _mm_cmpgt_epi32(_mm_set1_epi32(end as i32), moved)
+        }
+    }
+
+    #[inline(always)]
+    fn either(one: __m128i, other: __m128i) -> __m128i {
+        // SAFETY: `kernels` has looked.
+        unsafe { _mm_or_si128(one, other) }
+    }
+
+    #[inline(always)]
+    fn count(mask: __m128i) -> u64 {
+        u64::from(U8(mask).high().count_ones()) / 4
+    }
+}

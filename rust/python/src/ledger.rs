@@ -1,0 +1,375 @@
+//! The Python face of the ledger and the walk.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString};
+use turnfit_core::ledger::{self, Clearing, Facts, Key, Row, Tool, ToolId};
+use turnfit_core::profile::Profile;
+use turnfit_core::walk::{self, Keep, Rules, Step};
+
+use crate::history::{NOTE_LENGTH, Read, ReadRow, read};
+use crate::request::{Edit, rewrite};
+use crate::table::{Kind, Table};
+use crate::text::Text;
+use crate::value;
+
+/// The notes of a policy, and by their hashes all wordings that are notes.
+struct Notes {
+    cleared: Py<PyString>,
+    cleared_done: Py<PyString>,
+    arguments: Py<PyDict>,
+    arguments_text: Py<PyString>,
+    trimmed: Py<PyAny>,
+    known_cleared: HashSet<u128>,
+    known_trimmed: HashSet<u128>,
+}
+
+/// Which messages stay in every request.
+enum Pinned {
+    Indices(HashSet<usize>),
+    Predicate(Py<PyAny>),
+}
+
+/// What a policy says of the ledger: how results are cleared, and by which tool.
+#[pyclass(frozen, module = "turnfit._core")]
+pub(crate) struct Terms {
+    clearing: Clearing,
+    arguments: Option<u64>,
+    notes: Notes,
+    pinned: Pinned,
+    /// From a tool's name to `(excluded, no_rerun)`.
+    treatment: Py<PyAny>,
+    trim_note: u64,
+}
+
+#[pymethods]
+impl Terms {
+    #[new]
+    #[pyo3(signature = (table, *, worth, clear_batch, stride, notes, known, clear_inputs, pinned, treatment))]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        table: &Bound<'_, Table>,
+        worth: f64,
+        clear_batch: usize,
+        stride: u64,
+        notes: (Py<PyString>, Py<PyString>, Py<PyString>, Py<PyDict>, Py<PyString>),
+        known: (Vec<Bound<'_, PyString>>, Vec<Bound<'_, PyString>>),
+        clear_inputs: bool,
+        pinned: &Bound<'_, PyAny>,
+        treatment: Py<PyAny>,
+    ) -> PyResult<Self> {
+        let py = table.py();
+        let profile = &Profile::SCRIPT;
+        let (cleared, cleared_done, trimmed, arguments, arguments_text) = notes;
+        let price = |note: &Py<PyString>| text_tokens(note.bind(py), profile);
+        let clearing =
+            Clearing { worth, batch: clear_batch, stride, note: price(&cleared)?, note_done: price(&cleared_done)? };
+        let trimmed = table.get().note.bind(py).call1((trimmed,))?;
+        let trim_note = read(table.get(), profile, 0, &trimmed)?.tokens;
+        let arguments_tokens = value::tokens(arguments.bind(py), profile)?;
+        let notes = Notes {
+            cleared,
+            cleared_done,
+            arguments,
+            arguments_text,
+            trimmed: trimmed.unbind(),
+            known_cleared: hashes(&known.0)?,
+            known_trimmed: hashes(&known.1)?,
+        };
+        let pinned = match pinned.is_callable() {
+            true => Pinned::Predicate(pinned.clone().unbind()),
+            false => Pinned::Indices(pinned.extract()?),
+        };
+        let arguments = clear_inputs.then_some(arguments_tokens);
+        Ok(Terms { clearing, arguments, notes, pinned, treatment, trim_note })
+    }
+
+    /// What the note that earlier conversation was trimmed costs, in tokens.
+    #[getter]
+    fn trim_note_tokens(&self) -> u64 {
+        self.trim_note
+    }
+}
+
+fn hashes(notes: &[Bound<'_, PyString>]) -> PyResult<HashSet<u128>> {
+    notes
+        .iter()
+        .map(|note| {
+            let text = Text::of(note)?;
+            if text.len() >= NOTE_LENGTH {
+                return Err(PyValueError::new_err(format!("a note must be shorter than {NOTE_LENGTH} characters")));
+            }
+            Ok(text.hash())
+        })
+        .collect()
+}
+
+fn text_tokens(text: &Bound<'_, PyString>, profile: &Profile) -> PyResult<u64> {
+    Ok(profile.tokens(Text::of(text)?.counts(text.py())))
+}
+
+/// A history's costs and pairs under some terms.
+#[pyclass(module = "turnfit._core")]
+pub(crate) struct Ledger {
+    ledger: ledger::Ledger,
+    table: Py<Table>,
+    terms: Py<Terms>,
+    tools: HashMap<u128, ToolId>,
+    names: Vec<Py<PyString>>,
+}
+
+/// What a request keeps of its history.
+#[pyclass(frozen, module = "turnfit._core")]
+pub(crate) struct Plan {
+    plan: walk::Plan,
+    in_flight: Option<u32>,
+}
+
+#[pymethods]
+impl Ledger {
+    #[new]
+    fn new(table: Py<Table>, terms: Py<Terms>) -> Self {
+        let ledger = ledger::Ledger::new(terms.get().clearing);
+        Ledger { ledger, table, terms, tools: HashMap::new(), names: Vec::new() }
+    }
+
+    fn __len__(&self) -> usize {
+        self.ledger.len()
+    }
+
+    /// What all messages cost, in tokens.
+    #[getter]
+    fn tokens(&self) -> u64 {
+        self.ledger.tokens()
+    }
+
+    /// What one message costs, in tokens.
+    fn message_tokens(&self, message: usize) -> PyResult<u64> {
+        self.in_range(message)?;
+        Ok(self.ledger.message_tokens(message))
+    }
+
+    /// Reads and appends messages. After an error those before the faulty one
+    /// have been appended.
+    fn extend(&mut self, messages: &Bound<'_, PyAny>) -> PyResult<()> {
+        let table = self.table.clone_ref(messages.py());
+        for message in messages.try_iter()? {
+            let message = message?;
+            let index = self.ledger.len();
+            let read = read(table.get(), &Profile::SCRIPT, index, &message)?;
+            let facts = self.facts(&message, &read)?;
+            self.ledger.append(&facts);
+        }
+        Ok(())
+    }
+
+    /// Plans a request of at most `room` tokens.
+    fn plan(&self, room: u64, keep: (String, u64), keep_at_least: usize, stride: u64) -> PyResult<Plan> {
+        let keep = match keep.0.as_str() {
+            "tokens" => Keep::Tokens(keep.1),
+            "results" => Keep::Results(usize::try_from(keep.1)?),
+            other => return Err(PyValueError::new_err(format!("keep in {other:?} is unknown"))),
+        };
+        let trim_note = self.terms.get().trim_note;
+        let rules = Rules { room, keep, keep_at_least, stride, trim_note };
+        Ok(Plan { plan: walk::plan(&self.ledger, &rules), in_flight: self.ledger.in_flight() })
+    }
+
+    /// The request that a plan makes of the history which this ledger holds.
+    fn request<'py>(&self, history: &Bound<'py, PyList>, plan: &Plan) -> PyResult<Bound<'py, PyList>> {
+        let py = history.py();
+        let mut edits = self.edits(py, plan)?.into_iter().peekable();
+        let mut request = Vec::with_capacity(plan.plan.kept.iter().map(Range::len).sum::<usize>() + 1);
+        for (number, range) in plan.plan.kept.iter().enumerate() {
+            if plan.plan.note_before == Some(number) {
+                request.push(self.note(history, request.len())?);
+            }
+            for index in range.clone() {
+                let message = history.get_item(index)?;
+                request.push(match edits.next_if(|(message, _)| *message == index) {
+                    Some((_, edits)) => rewrite(self.table.get(), &message, &edits)?,
+                    None => message,
+                });
+            }
+        }
+        if plan.plan.note_before == Some(plan.plan.kept.len()) {
+            request.push(self.note(history, request.len())?);
+        }
+        PyList::new(py, request)
+    }
+
+    /// The results that a plan clears: message, place among the message's calls
+    /// and results, tool, tokens freed.
+    fn cleared(&self, py: Python<'_>, plan: &Plan) -> Vec<(u32, u32, Option<Py<PyString>>, u64)> {
+        let name = |tool: ToolId| self.names[tool as usize].clone_ref(py);
+        let cleared = plan.plan.cleared_in(&self.ledger).map(|(number, clearable)| {
+            let row = self.ledger.results()[clearable.result as usize];
+            (row.message, row.place, row.tool.map(name), self.ledger.freed_by(number))
+        });
+        cleared.collect()
+    }
+
+    /// How many results a plan clears, and the tokens that this frees.
+    fn cleared_totals(&self, plan: &Plan) -> (usize, u64) {
+        let cleared = plan.plan.cleared_in(&self.ledger);
+        cleared.fold((0, 0), |(count, freed), (number, _)| (count + 1, freed + self.ledger.freed_by(number)))
+    }
+}
+
+impl Ledger {
+    fn in_range(&self, message: usize) -> PyResult<()> {
+        if message < self.ledger.len() {
+            return Ok(());
+        }
+        Err(PyValueError::new_err(format!("there is no message {message}")))
+    }
+
+    fn facts(&mut self, message: &Bound<'_, PyAny>, read: &Read) -> PyResult<Facts> {
+        let terms = self.terms.clone_ref(message.py());
+        let terms = terms.get();
+        let pinned = match &terms.pinned {
+            Pinned::Indices(indices) => indices.contains(&self.ledger.len()),
+            Pinned::Predicate(predicate) => predicate.bind(message.py()).call1((message,))?.is_truthy()?,
+        };
+        let trim_note = read.role == ledger::Role::User
+            && read.rows.is_empty()
+            && read.text.is_some_and(|text| terms.notes.known_trimmed.contains(&text));
+        let rows = read.rows.iter().map(|row| self.row(message.py(), terms, row)).collect::<PyResult<_>>()?;
+        Ok(Facts { role: read.role, tokens: read.tokens, pinned, trim_note, rows })
+    }
+
+    /// Without an id, the tool's name pairs.
+    fn row(&mut self, py: Python<'_>, terms: &Terms, row: &ReadRow) -> PyResult<Row> {
+        let label = |label: &Option<Py<PyString>>| -> PyResult<Option<u128>> {
+            label.as_ref().map(|label| Ok(Text::of(label.bind(py))?.hash())).transpose()
+        };
+        let named = label(&row.name)?.map(|name| !name);
+        let key = label(&row.id)?.or(named).map(Key);
+        let tool = row.name.as_ref().map(|name| self.tool(name.bind(py), terms)).transpose()?;
+        if row.kind == Kind::Result {
+            let is_note = row.text.is_some_and(|text| terms.notes.known_cleared.contains(&text));
+            let clearable = row.clearable && !is_note;
+            return Ok(Row::Result { key, tool, content: row.body, clearable });
+        }
+        let saving = terms.arguments.filter(|_| row.clearable).map_or(0, |note| row.body.saturating_sub(note));
+        let tool = tool.map_or_else(|| self.tool(&PyString::new(py, ""), terms), Ok)?;
+        Ok(Row::Call { key: key.unwrap_or(Key(0)), tool, saving })
+    }
+
+    fn tool(&mut self, name: &Bound<'_, PyString>, terms: &Terms) -> PyResult<ToolId> {
+        let key = Text::of(name)?.hash();
+        if let Some(&tool) = self.tools.get(&key) {
+            return Ok(tool);
+        }
+        let (excluded, no_rerun) = terms.treatment.bind(name.py()).call1((name,))?.extract()?;
+        let tool = self.ledger.add_tool(Tool { excluded, no_rerun });
+        self.tools.insert(key, tool);
+        self.names.push(name.clone().unbind());
+        Ok(tool)
+    }
+
+    /// What a plan changes, by message and in their order.
+    fn edits<'py>(&self, py: Python<'py>, plan: &Plan) -> PyResult<Vec<(usize, Vec<Edit<'py>>)>> {
+        let notes = &self.terms.get().notes;
+        let mut edits = Vec::new();
+        for (_, clearable) in plan.plan.cleared_in(&self.ledger) {
+            let row = self.ledger.results()[clearable.result as usize];
+            let note = if self.is_done(row.tool)? { &notes.cleared_done } else { &notes.cleared };
+            let content = note.bind(py).clone().into_any();
+            edits.push((row.message, Edit { place: row.place, content, arguments: None }));
+            if let Some(call) = clearable.arguments_of {
+                let call = self.ledger.calls()[call as usize];
+                let content = notes.arguments_text.bind(py).clone().into_any();
+                let arguments = Some(notes.arguments.bind(py).copy()?);
+                edits.push((call.message, Edit { place: call.place, content, arguments }));
+            }
+        }
+        edits.sort_by_key(|(message, _)| *message);
+        Ok(grouped(edits))
+    }
+
+    fn is_done(&self, tool: Option<ToolId>) -> PyResult<bool> {
+        Ok(tool.is_some_and(|tool| self.ledger.tool(tool).no_rerun))
+    }
+
+    /// The trim note; where one stood in this very place, that one.
+    fn note<'py>(&self, history: &Bound<'py, PyList>, place: usize) -> PyResult<Bound<'py, PyAny>> {
+        let note = self.terms.get().notes.trimmed.bind(history.py());
+        match history.get_item(place) {
+            Ok(there) if there.eq(note)? => Ok(there),
+            _ => Ok(note.clone()),
+        }
+    }
+}
+
+fn grouped(edits: Vec<(u32, Edit<'_>)>) -> Vec<(usize, Vec<Edit<'_>>)> {
+    let mut groups: Vec<(usize, Vec<Edit<'_>>)> = Vec::new();
+    for (message, edit) in edits {
+        match groups.last_mut() {
+            Some((last, group)) if *last == message as usize => group.push(edit),
+            _ => groups.push((message as usize, vec![edit])),
+        }
+    }
+    groups
+}
+
+#[pymethods]
+impl Plan {
+    /// How far the walk had to go: "whole", "results", "turns" or "rounds".
+    #[getter]
+    fn step(&self) -> &'static str {
+        match self.plan.step {
+            Step::Whole => "whole",
+            Step::Results => "results",
+            Step::Turns => "turns",
+            Step::Rounds => "rounds",
+        }
+    }
+
+    /// What the request's messages cost, in tokens.
+    #[getter]
+    fn tokens(&self) -> u64 {
+        self.plan.tokens
+    }
+
+    /// How many messages the history had.
+    #[getter]
+    fn messages(&self) -> usize {
+        self.plan.messages
+    }
+
+    /// The kept messages, as ranges of indices.
+    #[getter]
+    fn kept(&self) -> Vec<(usize, usize)> {
+        self.plan.kept.iter().map(|range| (range.start, range.end)).collect()
+    }
+
+    /// Before which of the kept ranges the trim note stands.
+    #[getter]
+    fn note_before(&self) -> Option<usize> {
+        self.plan.note_before
+    }
+
+    /// The message from which on calls were in flight.
+    #[getter]
+    fn in_flight(&self) -> Option<u32> {
+        self.in_flight
+    }
+
+    /// Whether a later plan of the same history only goes on where this one ended.
+    fn goes_on_in(&self, later: &Plan) -> bool {
+        let (Some((last, head)), Some((later_last, later_head))) =
+            (self.plan.kept.split_last(), later.plan.kept.split_last())
+        else {
+            return false;
+        };
+        head == later_head
+            && last.start == later_last.start
+            && last.end == self.plan.messages
+            && self.plan.note_before == later.plan.note_before
+            && self.plan.cleared == later.plan.cleared
+    }
+}

@@ -1,0 +1,142 @@
+//! Builds a request: the history's own objects, and copies of what differs.
+
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString};
+
+use crate::table::{Fields, Kind, Shape, Table, Use, ascii_item};
+
+/// What is changed in one row of a message.
+pub(crate) struct Edit<'py> {
+    /// The row's number among the calls and results of its message.
+    pub(crate) place: u32,
+    /// The content of a result.
+    pub(crate) content: Bound<'py, PyAny>,
+    /// Or the arguments of a call, where they are an object.
+    pub(crate) arguments: Option<Bound<'py, PyDict>>,
+}
+
+/// A copy of a message with these edits made; nothing else is copied.
+pub(crate) fn rewrite<'py>(
+    table: &Table,
+    message: &Bound<'py, PyAny>,
+    edits: &[Edit<'py>],
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = message.py();
+    if let Some(rewriter) = &table.rewriter {
+        let made = PyDict::new(py);
+        for edit in edits {
+            made.set_item(edit.place, edit.arguments.as_ref().map_or(&edit.content, |arguments| arguments.as_any()))?;
+        }
+        return rewriter.bind(py).call1((message, made));
+    }
+    let dict = message.cast::<PyDict>()?;
+    let role = ascii_item(dict, intern!(py, "role"))?;
+    let Some((_, shape)) = role.and_then(|role| table.role(&role)) else { return Ok(message.clone()) };
+    let mut rewriter = Rewriter { table, edits, rows: 0 };
+    Ok(rewriter.thing(dict, shape)?.map_or_else(|| message.clone(), Bound::into_any))
+}
+
+/// Walks a message in the order in which it was read, so that rows get the
+/// same numbers.
+struct Rewriter<'t, 'py> {
+    table: &'t Table,
+    edits: &'t [Edit<'py>],
+    rows: u32,
+}
+
+impl<'t, 'py> Rewriter<'t, 'py> {
+    fn thing(&mut self, dict: &Bound<'py, PyDict>, shape: &'t Shape) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let row = (shape.kind != Kind::Plain).then_some(self.rows);
+        self.rows += u32::from(row.is_some());
+        self.fields(dict, &shape.fields, row)
+    }
+
+    fn fields(
+        &mut self,
+        dict: &Bound<'py, PyDict>,
+        fields: &'t Fields,
+        row: Option<u32>,
+    ) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let mut copy: Option<Bound<'py, PyDict>> = None;
+        for (key, value) in dict {
+            let used = match key.cast::<PyString>() {
+                Ok(name) => fields.get(name.to_cow()?.as_bytes()),
+                Err(_) => None,
+            };
+            let Some(changed) = used.map(|used| self.used(&value, used, row)).transpose()?.flatten() else { continue };
+            let copy = match &mut copy {
+                Some(copy) => copy,
+                None => copy.insert(dict.copy()?),
+            };
+            copy.set_item(key, changed)?;
+        }
+        Ok(copy)
+    }
+
+    fn used(
+        &mut self,
+        value: &Bound<'py, PyAny>,
+        used: &'t Use,
+        row: Option<u32>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        match used {
+            Use::Body => self.body(value, row),
+            Use::Nested(fields) => match value.cast::<PyDict>() {
+                Ok(dict) => Ok(self.fields(dict, fields, row)?.map(Bound::into_any)),
+                Err(_) => Ok(None),
+            },
+            Use::Things(shape) => match value.cast::<PyDict>() {
+                Ok(dict) => Ok(self.thing(dict, shape)?.map(Bound::into_any)),
+                Err(_) => self.each(value, |this, item| this.thing(item, shape)),
+            },
+            _ => Ok(None),
+        }
+    }
+
+    fn body(&mut self, value: &Bound<'py, PyAny>, row: Option<u32>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if value.is_none() {
+            return Ok(None);
+        }
+        match row.and_then(|row| self.edits.iter().find(|edit| edit.place == row)) {
+            Some(edit) => Ok(Some(edit.body(value))),
+            None => self.each(value, |this, part| {
+                let kind = ascii_item(part, intern!(part.py(), "type"))?;
+                match kind.and_then(|kind| this.table.part(&kind)) {
+                    Some(shape) => this.thing(part, shape),
+                    None => Ok(None),
+                }
+            }),
+        }
+    }
+
+    /// A copy of a list, if any of its objects changes.
+    fn each(
+        &mut self,
+        value: &Bound<'py, PyAny>,
+        mut change: impl FnMut(&mut Self, &Bound<'py, PyDict>) -> PyResult<Option<Bound<'py, PyDict>>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Ok(list) = value.cast::<PyList>() else { return Ok(None) };
+        let mut copy: Option<Bound<'py, PyList>> = None;
+        for (index, item) in list.iter().enumerate() {
+            let Ok(item) = item.cast::<PyDict>() else { continue };
+            let Some(changed) = change(self, item)? else { continue };
+            let copy = match &mut copy {
+                Some(copy) => copy,
+                None => copy.insert(list.get_slice(0, list.len())),
+            };
+            copy.set_item(index, changed)?;
+        }
+        Ok(copy.map(Bound::into_any))
+    }
+}
+
+impl<'py> Edit<'py> {
+    /// Arguments keep the form that they had: an object, or JSON in a string.
+    fn body(&self, value: &Bound<'py, PyAny>) -> Bound<'py, PyAny> {
+        match &self.arguments {
+            Some(arguments) if !value.is_instance_of::<PyString>() => arguments.clone().into_any(),
+            _ => self.content.clone(),
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Python's strings and buffers as slices: all the `unsafe` that touches CPython.
+//!
+//! CPython keeps a `str` in the narrowest of three widths (PEP 393) and marks the
+//! ASCII ones. Reading that storage in place makes an ASCII string O(1) and any
+//! other a scan without a copy.
+
+#![allow(unsafe_code)]
+
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::PyTypeError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::string::PyStringData;
+use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PyString};
+use siphasher::sip128::{Hasher128, SipHasher13};
+use std::hash::Hasher;
+use turnfit_core::scan;
+use turnfit_core::script::ScriptCounts;
+
+/// From this length on other threads may run during a scan.
+const LONG: usize = 1 << 16;
+
+/// A string's own storage.
+#[derive(Clone, Copy)]
+pub(crate) enum Text<'a> {
+    Ascii(&'a [u8]),
+    Latin1(&'a [u8]),
+    Ucs2(&'a [u16]),
+    Ucs4(&'a [u32]),
+}
+
+impl<'a> Text<'a> {
+    pub(crate) fn of(string: &'a Bound<'_, PyString>) -> PyResult<Self> {
+        // SAFETY: the object is a str, and `data` has made sure that it is ready;
+        // a str never changes, and the slice lives no longer than the reference.
+        let (data, ascii) = unsafe {
+            let data = string.data()?;
+            (data, ffi::PyUnicode_IS_ASCII(string.as_ptr()) != 0)
+        };
+        Ok(match data {
+            PyStringData::Ucs1(units) if ascii => Text::Ascii(units),
+            PyStringData::Ucs1(units) => Text::Latin1(units),
+            PyStringData::Ucs2(units) => Text::Ucs2(units),
+            PyStringData::Ucs4(units) => Text::Ucs4(units),
+        })
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Text::Ascii(units) | Text::Latin1(units) => units.len(),
+            Text::Ucs2(units) => units.len(),
+            Text::Ucs4(units) => units.len(),
+        }
+    }
+
+    pub(crate) fn counts(&self, py: Python<'_>) -> ScriptCounts {
+        match *self {
+            Text::Ascii(units) => ScriptCounts { ascii: units.len() as u64, cjk: 0, other: 0 },
+            _ if self.len() >= LONG => py.detach(|| self.scan()),
+            _ => self.scan(),
+        }
+    }
+
+    fn scan(&self) -> ScriptCounts {
+        match self {
+            Text::Ascii(units) | Text::Latin1(units) => scan::latin1(units),
+            Text::Ucs2(units) => scan::ucs2(units),
+            Text::Ucs4(units) => scan::ucs4(units),
+        }
+    }
+
+    /// The characters, if all are ASCII.
+    pub(crate) fn ascii(&self) -> Option<&'a [u8]> {
+        match self {
+            Text::Ascii(units) => Some(units),
+            _ => None,
+        }
+    }
+
+    /// The characters that JSON's escapes add to a text.
+    pub(crate) fn escapes(&self) -> u64 {
+        match self {
+            Text::Ascii(units) | Text::Latin1(units) => units.iter().map(|&unit| escape(unit.into())).sum(),
+            Text::Ucs2(units) => units.iter().map(|&unit| escape(unit.into())).sum(),
+            Text::Ucs4(units) => units.iter().map(|&unit| escape(unit)).sum(),
+        }
+    }
+
+    /// A hash wide enough that two texts which share it are equal.
+    pub(crate) fn hash(&self) -> u128 {
+        let mut hasher = SipHasher13::new();
+        match self {
+            Text::Ascii(units) | Text::Latin1(units) => hasher.write(units),
+            Text::Ucs2(units) => units.iter().for_each(|&unit| hasher.write_u16(unit)),
+            Text::Ucs4(units) => units.iter().for_each(|&unit| hasher.write_u32(unit)),
+        }
+        hasher.write_usize(self.len());
+        hasher.finish128().into()
+    }
+}
+
+fn escape(code_point: u32) -> u64 {
+    let short = matches!(code_point, 0x08 | 0x09 | 0x0A | 0x0C | 0x0D | 0x22 | 0x5C);
+    let long = code_point < 0x20 && !short;
+    u64::from(short) + 5 * u64::from(long)
+}
+
+/// Counts the classes of whatever may be called a text.
+pub(crate) fn counts_of(text: &Bound<'_, PyAny>) -> PyResult<ScriptCounts> {
+    let py = text.py();
+    if let Ok(string) = text.cast::<PyString>() {
+        return Ok(Text::of(string)?.counts(py));
+    }
+    if let Ok(bytes) = text.cast::<PyBytes>() {
+        let bytes = bytes.as_bytes();
+        let long = bytes.len() >= LONG;
+        return Ok(if long { py.detach(|| scan::utf8(bytes)) } else { scan::utf8(bytes) });
+    }
+    if text.is_instance_of::<PyByteArray>() || text.is_instance_of::<PyMemoryView>() {
+        return buffer_counts(text);
+    }
+    Err(PyTypeError::new_err(format!(
+        "text must be str, bytes, bytearray or memoryview, not {}",
+        text.get_type().qualname()?
+    )))
+}
+
+/// The interpreter lock is held throughout, since the memory can change.
+fn buffer_counts(text: &Bound<'_, PyAny>) -> PyResult<ScriptCounts> {
+    let buffer = PyBuffer::<u8>::get(text)
+        .map_err(|_| PyTypeError::new_err("text must be a buffer of single bytes"))?;
+    if !buffer.is_c_contiguous() {
+        return Ok(scan::utf8(&buffer.to_vec(text.py())?));
+    }
+    if buffer.len_bytes() == 0 {
+        return Ok(ScriptCounts::default());
+    }
+    // SAFETY: the buffer is contiguous and held, its pointer isn't null since it
+    // isn't empty, and no Python code runs before the slice is done with.
+    let bytes = unsafe { std::slice::from_raw_parts(buffer.buf_ptr().cast::<u8>(), buffer.len_bytes()) };
+    Ok(scan::utf8(bytes))
+}
