@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any, Literal, TypeAlias
 
 from turnfit import _core
@@ -87,21 +88,19 @@ class Message:
 
     def reading(self) -> _core.Reading:
         """The message as the fitting reads it; made once."""
-        if self._reading is None:
-            from turnfit.messages.formats.native import TURNFIT
-
-            rows = [_row(part) for part in self.parts]
-            object.__setattr__(self, "_reading", _core.Reading(TURNFIT.table, self.role, rows))
-        assert self._reading is not None
-        return self._reading
+        reading = self._reading
+        if reading is None:
+            reading = _core.Reading(self.role, [_row(part) for part in self.parts])
+            object.__setattr__(self, "_reading", reading)
+        return reading
 
     def with_bodies(self, bodies: Mapping[int, Any]) -> Message:
         """A copy in which calls and results have other arguments or contents.
 
         `bodies` is keyed by their number among the message's calls and results.
         """
-        rows = iter(range(len(self.parts)))
-        return Message(self.role, *(_with_body(part, rows, bodies) for part in self.parts))
+        numbers = count()
+        return Message(self.role, *(_with_body(part, numbers, bodies) for part in self.parts))
 
 
 def _part(part: str | Part) -> Part:
@@ -132,12 +131,10 @@ def _body(content: str | tuple[Text | Media, ...]) -> str | tuple[str | None, ..
     return tuple(part.text if isinstance(part, Text) else None for part in content)
 
 
-def _with_body(part: Part, rows: Iterable[int], bodies: Mapping[int, Any]) -> Part:
-    if not isinstance(part, Call | Result):
-        return part
-    row = next(iter(rows))
-    if row not in bodies:
-        return part
-    if isinstance(part, Call):
-        return replace(part, arguments=bodies[row])
-    return replace(part, content=bodies[row])
+def _with_body(part: Part, numbers: Iterator[int], bodies: Mapping[int, Any]) -> Part:
+    match part:
+        case Call() if (number := next(numbers)) in bodies:
+            return replace(part, arguments=bodies[number])
+        case Result() if (number := next(numbers)) in bodies:
+            return replace(part, content=bodies[number])
+    return part

@@ -10,9 +10,10 @@ use turnfit_core::ledger::{self, Clearing, Facts, Key, Row, Tool, ToolId};
 use turnfit_core::profile::Profile;
 use turnfit_core::walk::{self, Keep, Rules, Step};
 
-use crate::history::{NOTE_LENGTH, Read, ReadRow, read};
+use crate::history::read;
 use crate::request::{Edit, rewrite};
 use crate::table::{Kind, Table};
+use crate::tally::{NOTE_LENGTH, Read, ReadRow};
 use crate::text::Text;
 use crate::value;
 
@@ -48,36 +49,41 @@ pub(crate) struct Terms {
 #[pymethods]
 impl Terms {
     #[new]
-    #[pyo3(signature = (table, *, worth, clear_batch, stride, notes, known, clear_inputs, pinned, treatment))]
+    #[pyo3(signature = (
+        table, *, worth, clear_batch, stride, notes, arguments, known_cleared, known_trimmed,
+        clear_inputs, pinned, treatment
+    ))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         table: &Bound<'_, Table>,
         worth: f64,
         clear_batch: usize,
         stride: u64,
-        notes: (Py<PyString>, Py<PyString>, Py<PyString>, Py<PyDict>, Py<PyString>),
-        known: (Vec<Bound<'_, PyString>>, Vec<Bound<'_, PyString>>),
+        notes: (Py<PyString>, Py<PyString>, Py<PyString>),
+        arguments: Bound<'_, PyDict>,
+        known_cleared: Vec<Bound<'_, PyString>>,
+        known_trimmed: Vec<Bound<'_, PyString>>,
         clear_inputs: bool,
         pinned: &Bound<'_, PyAny>,
         treatment: Py<PyAny>,
     ) -> PyResult<Self> {
         let py = table.py();
         let profile = &Profile::SCRIPT;
-        let (cleared, cleared_done, trimmed, arguments, arguments_text) = notes;
+        let (cleared, cleared_done, trimmed) = notes;
         let price = |note: &Py<PyString>| text_tokens(note.bind(py), profile);
         let clearing =
             Clearing { worth, batch: clear_batch, stride, note: price(&cleared)?, note_done: price(&cleared_done)? };
         let trimmed = table.get().note.bind(py).call1((trimmed,))?;
         let trim_note = read(table.get(), profile, 0, &trimmed)?.tokens;
-        let arguments_tokens = value::tokens(arguments.bind(py), profile)?;
+        let arguments_tokens = value::tokens(&arguments, profile)?;
         let notes = Notes {
             cleared,
             cleared_done,
-            arguments,
-            arguments_text,
+            arguments_text: as_json(&arguments)?,
+            arguments: arguments.unbind(),
             trimmed: trimmed.unbind(),
-            known_cleared: hashes(&known.0)?,
-            known_trimmed: hashes(&known.1)?,
+            known_cleared: hashes(&known_cleared)?,
+            known_trimmed: hashes(&known_trimmed)?,
         };
         let pinned = match pinned.is_callable() {
             true => Pinned::Predicate(pinned.clone().unbind()),
@@ -92,6 +98,15 @@ impl Terms {
     fn trim_note_tokens(&self) -> u64 {
         self.trim_note
     }
+}
+
+/// The compact JSON text of an object.
+fn as_json(object: &Bound<'_, PyDict>) -> PyResult<Py<PyString>> {
+    let py = object.py();
+    let options = PyDict::new(py);
+    options.set_item("separators", (",", ":"))?;
+    let text = py.import("json")?.call_method("dumps", (object,), Some(&options))?;
+    Ok(text.cast_into::<PyString>()?.unbind())
 }
 
 fn hashes(notes: &[Bound<'_, PyString>]) -> PyResult<HashSet<u128>> {

@@ -5,6 +5,7 @@ mod history;
 mod ledger;
 mod request;
 mod table;
+mod tally;
 mod text;
 mod value;
 
@@ -17,7 +18,7 @@ mod _core {
     use turnfit_core::profile::Profile;
 
     use crate::history::read;
-    use crate::table::{Kind, Table};
+    use crate::table::Kind;
     use crate::text::counts_of;
     use crate::value;
 
@@ -26,9 +27,38 @@ mod _core {
     #[pymodule_export]
     use crate::ledger::{Ledger, Plan, Terms};
     #[pymodule_export]
-    use crate::table::{Recogniser, Table as _Table};
+    use crate::table::{Recogniser, Table};
+    #[pymodule_export]
+    use crate::tally::Reading;
 
-    /// Estimates the tokens of a text. [placeholder]
+    /// The frame of a message, and of a request, in tokens.
+    #[pymodule_export]
+    const FRAME: u64 = crate::tally::FRAME;
+
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    /// Estimate the tokens of a text.
+    ///
+    /// Priced by script, in exact integers, rounded up once: 4 ASCII characters a token,
+    /// 1 Chinese, Japanese or Korean one, 2 of any other script. This is a rule of thumb:
+    /// it is too low for digits, hex, base64 and minified JSON.
+    ///
+    /// Args:
+    ///     text: a str, or UTF-8 in bytes, a bytearray or a memoryview. Invalid sequences
+    ///         count as ``bytes.decode("utf-8", "replace")`` would mark them, lone
+    ///         surrogates as one character each.
+    ///
+    /// Returns:
+    ///     The tokens; 0 for an empty text. An ASCII str costs the same time at any length.
+    ///
+    /// Raises:
+    ///     TypeError: for anything else.
+    ///
+    /// >>> from turnfit import estimate
+    /// >>> estimate("hello world"), estimate("привет мир"), estimate("世界".encode())
+    /// (3, 5, 2)
     #[pyfunction]
     #[pyo3(signature = (text, /))]
     fn estimate(text: &Bound<'_, PyAny>) -> PyResult<u64> {
@@ -58,7 +88,10 @@ mod _core {
     fn read_message(table: &Table, index: usize, message: &Bound<'_, PyAny>) -> PyResult<(String, u64, Rows)> {
         let read = read(table, &Profile::SCRIPT, index, message)?;
         let kind = |kind| if kind == Kind::Call { "call" } else { "result" };
-        let rows = read.rows.into_iter().map(|row| (kind(row.kind), row.id, row.name, row.body)).collect();
+        let py = message.py();
+        let label = |label: &Option<Py<PyString>>| label.as_ref().map(|label| label.clone_ref(py));
+        let rows = read.rows.iter();
+        let rows = rows.map(|row| (kind(row.kind), label(&row.id), label(&row.name), row.body)).collect();
         Ok((format!("{:?}", read.role).to_lowercase(), read.tokens, rows))
     }
 }

@@ -151,18 +151,21 @@ impl Recogniser {
     }
 }
 
+pub(crate) fn role_named(role: &str) -> PyResult<Role> {
+    match role {
+        "system" => Ok(Role::System),
+        "user" => Ok(Role::User),
+        "assistant" => Ok(Role::Assistant),
+        "tool" => Ok(Role::Tool),
+        other => Err(PyValueError::new_err(format!("role must be system, user, assistant or tool, not {other:?}"))),
+    }
+}
+
 fn read_roles(roles: &Bound<'_, PyAny>) -> PyResult<HashMap<Box<[u8]>, (Role, Shape)>> {
     let mut read = HashMap::new();
     for (name, value) in roles.cast::<PyDict>()? {
         let (role, shape): (String, Bound<'_, PyAny>) = value.extract()?;
-        let role = match role.as_str() {
-            "system" => Role::System,
-            "user" => Role::User,
-            "assistant" => Role::Assistant,
-            "tool" => Role::Tool,
-            other => return Err(PyValueError::new_err(format!("unknown role {other:?} in a format"))),
-        };
-        read.insert(name.extract::<String>()?.into_bytes().into(), (role, read_shape(&shape)?));
+        read.insert(name.extract::<String>()?.into_bytes().into(), (role_named(&role)?, read_shape(&shape)?));
     }
     Ok(read)
 }

@@ -25,7 +25,6 @@ def _rewrite(message: NativeMessage, bodies: Mapping[int, Any]) -> NativeMessage
 
 TURNFIT = Format(
     name="turnfit",
-    url="https://github.com/turnfit/turnfit",
     roles={
         "system": ("system", _OBJECT),
         "user": ("user", _OBJECT),

@@ -116,7 +116,7 @@ class Format:
     """
 
     name: str
-    url: str
+    url: str = ""
     roles: Mapping[str, tuple[Role, Shape]]
     parts: Mapping[str, Shape] = field(default_factory=dict)
     signs: Signs

@@ -39,6 +39,8 @@ use crate::script::{CJK_RANGES, Script, ScriptCounts, classify};
 /// Bytes in a block, and bits in a mask.
 const BLOCK: usize = 64;
 
+const AHEAD: usize = 2048;
+
 /// A block behind the byte that precedes it.
 pub(super) type Window = [u8; BLOCK + 1];
 
@@ -55,14 +57,19 @@ pub(super) trait Bytes: Copy {
     /// Lanes that are not ASCII.
     fn high(self) -> u64;
 
-    /// Lanes greater than `bound`, both as signed numbers: ASCII is above
-    /// everything else.
-    fn above(self, bound: u8) -> u64;
+    /// Lanes less than `bound`, both as signed numbers: ASCII is above all else.
+    fn below(self, bound: u8) -> u64;
 
     fn equal(self, byte: u8) -> u64;
 
     /// [`masks_by_lookup`] or [`masks_by_comparison`].
     fn masks(window: &Window) -> Masks;
+
+    /// [`thirds_by_lookup`], or all.
+    fn thirds(window: &Window) -> u64;
+
+    /// Asks for the cache line at an address, which need not exist.
+    fn prefetch(address: *const u8);
 }
 
 /// Registers that can look up nibbles.
@@ -138,13 +145,28 @@ fn lookup_masks<V: Lookup>(before: V, here: V) -> Masks {
     let cjk = kind.any(!tables::MIXED);
     Masks {
         high: here.high(),
-        continuing: !here.above(0xBF),
+        continuing: here.below(0xC0),
         second,
-        long: second & before.above(0xDF),
-        wide: second & before.above(0xEF),
+        long: second & !before.below(0xE0),
+        wide: second & !before.below(0xF0),
         cjk,
-        mixed: kind.high() & !cjk,
+        mixed: kind.high() & !cjk & !before.below(0xE1),
     }
+}
+
+/// The bytes that, third in an open sequence, leave it open or make it CJK.
+#[inline(always)]
+pub(super) fn thirds_by_lookup<V: Lookup>(window: &Window) -> u64 {
+    let mut thirds = 0;
+    for at in (0..BLOCK).step_by(V::LANES) {
+        let (before, here) = (V::load(&window[at..]), V::load(&window[at + 1..]));
+        let kind = (before.high_nibbles().lookup(&tables::THIRDS[0]))
+            .and(before.low_nibbles().lookup(&tables::THIRDS[1]))
+            .and(here.high_nibbles().lookup(&tables::THIRDS[2]))
+            .and(here.low_nibbles().lookup(&tables::THIRDS[3]));
+        thirds |= kind.any(0xFF) << at;
+    }
+    thirds
 }
 
 /// The masks of a block by comparisons, for registers that cannot look up.
@@ -161,24 +183,24 @@ pub(super) fn masks_by_comparison<V: Bytes>(window: &Window) -> Masks {
 
 #[inline(always)]
 fn comparison_masks<V: Bytes>(before: V, here: V) -> Masks {
-    let continuing = !here.above(0xBF);
-    let leads = before.high() & before.above(0xC1) & !before.above(0xF4);
-    let (from_90, from_a0) = (here.above(0x8F), here.above(0x9F));
+    let continuing = here.below(0xC0);
+    let leads = before.below(0xF5) & !before.below(0xC2);
+    let (from_90, from_a0) = (!here.below(0x90), !here.below(0xA0));
     let forbidden = before.equal(0xE0) & !from_a0
         | before.equal(0xED) & from_a0
         | before.equal(0xF0) & !from_90
         | before.equal(0xF4) & from_90;
     let second = continuing & leads & !forbidden;
     let (first, last) = tables::CJK_LEADS;
-    let cjk = second & before.above(first - 1) & !before.above(last);
+    let cjk = second & !before.below(first) & before.below(last + 1);
     Masks {
         high: here.high(),
         continuing,
         second,
-        long: second & before.above(0xDF),
-        wide: second & before.above(0xEF),
+        long: second & !before.below(0xE0),
+        wide: second & !before.below(0xF0),
         cjk,
-        mixed: second & before.above(0xE0) & !cjk,
+        mixed: second & !before.below(0xE1) & !cjk,
     }
 }
 
@@ -191,6 +213,7 @@ pub(super) fn utf8<V: Bytes>(bytes: &[u8]) -> ScriptCounts {
         tally.add::<V>(&padded(0, head), 0);
     }
     for at in (BLOCK..BLOCK * blocks.len()).step_by(BLOCK) {
+        V::prefetch(bytes.as_ptr().wrapping_add(at + AHEAD));
         if let Some(window) = bytes[at - 1..].first_chunk() {
             tally.add::<V>(window, at);
         }
@@ -274,7 +297,7 @@ impl<'a> Tally<'a> {
         self.continued += u64::from((masks.second | third | fourth).count_ones());
         self.cjk += u64::from(cjk.count_ones());
         if open != 0 {
-            self.cjk += decode(self.bytes, at, open);
+            self.cjk += decode(self.bytes, at, open & V::thirds(window));
         }
     }
 

@@ -36,6 +36,10 @@ pub(super) const PAIRS: Tables = tables(&[
 /// every code point that begins so is CJK. [`MIXED`] alone: some may be.
 pub(super) const CJK: Tables = tables(&cjk_classes());
 
+/// The classes of the pairs of a second and a third byte, after a lead byte
+/// with which the second is [`MIXED`], with which code points may be CJK.
+pub(super) const THIRDS: Tables = tables(&third_classes());
+
 /// The bit of [`CJK`] that settles nothing.
 pub(super) const MIXED: u8 = 0x80;
 
@@ -178,6 +182,58 @@ const fn whole_lows(lead: u8, high: u8) -> u16 {
     lows
 }
 
+/// One class for each second byte, and in it the least product that has all
+/// its third bytes.
+const fn third_classes() -> [Class; 8] {
+    let mut classes = [Class::EMPTY; 8];
+    let mut used = 0;
+    let mut second = 0x80;
+    while second < 0xC0 {
+        let class = thirds_after(second);
+        if class.second_lows != 0 {
+            classes[used] = class;
+            used += 1;
+        }
+        second += 1;
+    }
+    classes
+}
+
+const fn thirds_after(second: u8) -> Class {
+    let mut class = Class::EMPTY;
+    class.add_lead(second);
+    let mut lead = 0xE0;
+    while lead <= 0xF4 {
+        if matches!(share(lead, second), Share::Some) {
+            add_thirds(&mut class, lead, second);
+        }
+        lead += 1;
+    }
+    class
+}
+
+const fn add_thirds(class: &mut Class, lead: u8, second: u8) {
+    let mut third = 0x80;
+    while third < 0xC0 {
+        if may_be_cjk(lead as u32, second as u32, third as u32) {
+            class.second_highs |= 1 << (third >> 4);
+            class.second_lows |= 1 << (third & 15);
+        }
+        third += 1;
+    }
+}
+
+const fn may_be_cjk(lead: u32, second: u32, third: u32) -> bool {
+    let middle = (second & 0x3F) << 6 | third & 0x3F;
+    if lead < 0xF0 {
+        let point = (lead & 0x0F) << 12 | middle;
+        cjk_among(point, point + 1) > 0
+    } else {
+        let first = (lead & 0x07) << 18 | middle << 6;
+        cjk_among(first, first + 64) > 0
+    }
+}
+
 enum Share {
     None,
     Some,
@@ -186,9 +242,12 @@ enum Share {
 
 /// How many of the code points that begin with these two bytes are CJK.
 const fn share(lead: u8, second: u8) -> Share {
-    // No code point begins so. To call it CJK puts ED into its neighbours' class.
-    if lead == 0xED && second >= 0xA0 {
-        return Share::All;
+    match (lead, second) {
+        // Too long a sequence for its code points.
+        (0xF0, ..0x90) => return Share::None,
+        // Nor does any begin so, but this puts ED into its neighbours' class.
+        (0xED, 0xA0..) => return Share::All,
+        _ => {}
     }
     let (first, size) = if lead < 0xF0 {
         ((lead as u32 & 0x0F) << 12 | (second as u32 & 0x3F) << 6, 1 << 6)

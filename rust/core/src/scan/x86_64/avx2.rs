@@ -35,9 +35,9 @@ impl Bytes for U8 {
     }
 
     #[inline(always)]
-    fn above(self, bound: u8) -> u64 {
+    fn below(self, bound: u8) -> u64 {
         // SAFETY: `kernels` has looked.
-        Self(unsafe { _mm256_cmpgt_epi8(self.0, _mm256_set1_epi8(bound as i8)) }).high()
+        Self(unsafe { _mm256_cmpgt_epi8(_mm256_set1_epi8(bound as i8), self.0) }).high()
     }
 
     #[inline(always)]
@@ -49,6 +49,17 @@ impl Bytes for U8 {
     #[inline(always)]
     fn masks(window: &Window) -> Masks {
         kernel::masks_by_lookup::<Self>(window)
+    }
+
+    #[inline(always)]
+    fn thirds(window: &Window) -> u64 {
+        kernel::thirds_by_lookup::<Self>(window)
+    }
+
+    #[inline(always)]
+    fn prefetch(address: *const u8) {
+        // SAFETY: a prefetch reads nothing, whatever the address.
+        unsafe { _mm_prefetch(address.cast(), _MM_HINT_T0) }
     }
 }
 

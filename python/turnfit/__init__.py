@@ -1,0 +1,50 @@
+"""turnfit keeps long agent work inside a model's context window.
+
+>>> import turnfit as tf
+>>> tf.estimate("Привет, мир!")
+6
+>>> fitted = tf.fit([{"role": "user", "content": "Hello!"}], budget=400_000)
+>>> fitted.fits, fitted.step
+(True, 'whole')
+"""
+
+from turnfit._core import __version__
+from turnfit.errors import BudgetError, FormatError, TurnfitError
+from turnfit.fitting.conversation import Conversation
+from turnfit.fitting.fit import fit
+from turnfit.fitting.fitted import Cleared, Fitted, Largest
+from turnfit.fitting.guidance import guidance
+from turnfit.fitting.notes import Notes
+from turnfit.fitting.policy import Policy
+from turnfit.messages.check import check
+from turnfit.messages.estimate import estimate_message, estimate_request
+from turnfit.messages.formats.table import Problem
+from turnfit.messages.native import Call, Media, Message, Result, Text
+from turnfit.tokens import ScriptCounts, count_scripts, estimate
+
+__all__ = [
+    "BudgetError",
+    "Call",
+    "Cleared",
+    "Conversation",
+    "Fitted",
+    "FormatError",
+    "Largest",
+    "Media",
+    "Message",
+    "Notes",
+    "Policy",
+    "Problem",
+    "Result",
+    "ScriptCounts",
+    "Text",
+    "TurnfitError",
+    "__version__",
+    "check",
+    "count_scripts",
+    "estimate",
+    "estimate_message",
+    "estimate_request",
+    "fit",
+    "guidance",
+]

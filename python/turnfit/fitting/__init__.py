@@ -1,0 +1,1 @@
+"""Fitting histories into budgets."""

@@ -1,0 +1,156 @@
+"""A growing history, fitted at every step for the price of what was appended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from turnfit import _core
+from turnfit.fitting.fit import policy_of
+from turnfit.fitting.fitted import Fitted
+from turnfit.fitting.frame import Frame, new_ledger
+from turnfit.fitting.policy import Policy
+from turnfit.messages.formats import PLAIN, format_named, recognise
+from turnfit.messages.formats.table import Format, Message
+
+__all__ = ["Conversation"]
+
+
+class Conversation:
+    """A history that grows, and is fitted again and again.
+
+    `fit` gives the same answers as `turnfit.fit` on the same history, but costs a few
+    binary searches and what is appended, not the whole history. A message's estimate
+    is taken when it is appended; a message must not be changed after that.
+
+    Args:
+        policy: how to fit; replace it by setting `policy`, which prices all anew.
+        budget: in place of a policy: the tokens that a request may take, all in.
+        system: a system prompt that is sent beside the messages.
+        tools: the tool definitions, as they are sent.
+        format: the format's name; recognised from the messages where it is not given.
+
+    >>> conversation = Conversation(budget=1000)
+    >>> conversation.append({"role": "user", "content": "Count to three."})
+    >>> conversation.fit().messages
+    [{'role': 'user', 'content': 'Count to three.'}]
+    """
+
+    def __init__(
+        self,
+        policy: Policy | None = None,
+        *,
+        budget: int | None = None,
+        system: Any = None,
+        tools: Any = None,
+        format: str | None = None,
+    ) -> None:
+        self._policy = policy_of(policy, budget)
+        self._system = system
+        self._tools = tools
+        self._frame = Frame.of(self._policy, system, tools)
+        self._told = format is not None
+        self._format: Format = format_named(format) if format is not None else PLAIN
+        self._history: list[Message] = []
+        self._ledger = new_ledger(self._policy, self._format)
+        self._plan: _core.Plan | None = None
+        self._request: list[Message] = []
+
+    def __len__(self) -> int:
+        """The number of messages appended."""
+        return len(self._history)
+
+    @property
+    def history(self) -> list[Message]:
+        """All messages appended, in a list of the caller's."""
+        return list(self._history)
+
+    @property
+    def tokens(self) -> int:
+        """What all messages cost, in tokens."""
+        return self._ledger.tokens
+
+    @property
+    def policy(self) -> Policy:
+        """The policy; setting another prices the history anew."""
+        return self._policy
+
+    @policy.setter
+    def policy(self, policy: Policy) -> None:
+        frame = Frame.of(policy, self._system, self._tools)
+        self._policy, self._frame = policy, frame
+        self._price_anew(self._format)
+
+    def append(self, message: Message) -> None:
+        """Append a message.
+
+        Raises:
+            FormatError: if it can't be read; then nothing has been appended.
+        """
+        self.extend((message,))
+
+    def extend(self, messages: Iterable[Message]) -> None:
+        """Append messages, all of them or, on an error, none.
+
+        Raises:
+            FormatError: if one can't be read, with its index in the history.
+        """
+        added = list(messages)
+        if not self._told and self._tell(added):
+            return
+        try:
+            self._ledger.extend(added)
+        except BaseException:
+            self._price_anew(self._format)
+            raise
+        self._history += added
+
+    def _tell(self, added: list[Message]) -> bool:
+        """Whether these tell the format at last, and it is not the one assumed."""
+        found = recognise(added)
+        if found is None:
+            return False
+        if found is not self._format:
+            ledger = new_ledger(self._policy, found)
+            ledger.extend([*self._history, *added])
+            self._use(found, ledger)
+            self._history += added
+            self._told = True
+            return True
+        self._told = True
+        return False
+
+    def _price_anew(self, format_: Format) -> None:
+        ledger = new_ledger(self._policy, format_)
+        ledger.extend(self._history)
+        self._use(format_, ledger)
+
+    def _use(self, format_: Format, ledger: _core.Ledger) -> None:
+        self._format, self._ledger, self._plan = format_, ledger, None
+
+    def fit(self) -> Fitted:
+        """The request that `turnfit.fit` makes of this history.
+
+        It stays as it is when the conversation goes on.
+        """
+        plan = self._frame.plan(self._ledger)
+        ledger, history = self._ledger, self._history
+
+        def build() -> list[Message]:
+            if ledger is self._ledger:
+                return self._patched(plan)
+            return ledger.request(history, plan)
+
+        return Fitted(history, self._format, ledger, plan, self._frame, build)
+
+    def _patched(self, plan: _core.Plan) -> list[Message]:
+        """The request, made from the one before where its start holds still."""
+        last = self._plan
+        if last is not None and last.goes_on_in(plan):
+            self._request += self._history[last.messages : plan.messages]
+        elif last is not None and plan.messages < last.messages:
+            return self._ledger.request(self._history, plan)
+        else:
+            self._request = self._ledger.request(self._history, plan)
+        self._plan = plan
+        return self._request.copy()

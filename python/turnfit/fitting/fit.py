@@ -1,0 +1,75 @@
+"""Fitting a history into a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from turnfit.fitting.fitted import Fitted
+from turnfit.fitting.frame import Frame, new_ledger
+from turnfit.fitting.policy import Policy
+from turnfit.messages.formats import format_of
+from turnfit.messages.formats.table import Message
+
+__all__ = ["fit", "policy_of"]
+
+
+def policy_of(policy: Policy | None, budget: int | None) -> Policy:
+    """The policy given, or the one of defaults with this budget."""
+    if policy is None and budget is not None:
+        return Policy(budget=budget)
+    if policy is None or budget is not None:
+        raise TypeError("give either a policy or a budget")
+    if not isinstance(policy, Policy):
+        raise TypeError(f"policy must be a Policy, not {type(policy).__name__}")
+    return policy
+
+
+def fit(
+    messages: Sequence[Message],
+    policy: Policy | None = None,
+    *,
+    budget: int | None = None,
+    system: Any = None,
+    tools: Any = None,
+    format: str | None = None,
+) -> Fitted:
+    """Fit a message history into a request budget, without ever breaking it.
+
+    Old tool results are cleared first, in batches; then whole turns are dropped, then
+    whole tool rounds. The history and every object in it stay as they are. The answer
+    depends on the history and the policy alone.
+
+    Args:
+        messages: the history, in one wire format.
+        policy: how to fit it.
+        budget: in place of a policy: the tokens that the request may take, all in.
+        system: a system prompt that is sent beside the messages.
+        tools: the tool definitions, as they are sent.
+        format: the format's name; recognised from the messages where it is not given.
+
+    Returns:
+        The request and what was done for it.
+
+    Raises:
+        FormatError: if a message can't be read, with its index.
+        BudgetError: if the budget has no room for any message, with the parts named.
+
+    >>> history = [{"role": "user", "content": "Count to three."}]
+    >>> fitted = fit(history, budget=1000)
+    >>> fitted.step, fitted.tokens, fitted.messages == history
+    ('whole', 10, True)
+    """
+    policy = policy_of(policy, budget)
+    history = _as_list(messages)
+    frame = Frame.of(policy, system, tools)
+    found = format_of(history, format)
+    ledger = new_ledger(policy, found)
+    ledger.extend(history)
+    return Fitted(history, found, ledger, frame.plan(ledger), frame)
+
+
+def _as_list(messages: Sequence[Message]) -> list[Message]:
+    if isinstance(messages, str | bytes | dict):
+        raise TypeError(f"messages must be a sequence of messages, not {type(messages).__name__}")
+    return list(messages)

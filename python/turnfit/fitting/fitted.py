@@ -1,0 +1,214 @@
+"""A fitted request, and what was done to make it fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, Literal
+
+from turnfit import _core
+from turnfit.fitting.frame import Frame
+from turnfit.messages.check import check
+from turnfit.messages.formats.table import Format, Message, Problem
+
+__all__ = ["Cleared", "Fitted", "Largest"]
+
+Step = Literal["whole", "results", "turns", "rounds"]
+
+
+@dataclass(frozen=True)
+class Cleared:
+    """A tool result whose content was replaced by a note.
+
+    Attributes:
+        index: its message's place in the history.
+        call_id: the id of the call that it answers.
+        tool: the tool's name, where the history tells it.
+        tokens: what this freed.
+    """
+
+    index: int
+    call_id: str | None
+    tool: str | None
+    tokens: int
+
+
+@dataclass(frozen=True)
+class Largest:
+    """The message that takes most of a request.
+
+    Attributes:
+        index: its place in the request.
+        role: who speaks.
+        tokens: what it costs.
+    """
+
+    index: int
+    role: str
+    tokens: int
+
+
+class Fitted:
+    """A request that was fitted into a budget, and what was done for it.
+
+    Attributes:
+        tokens: everything sent: messages, system, tools, reserve and frame.
+        budget: the tokens that the request was allowed.
+        step: how far the fitting had to go: ``whole``, ``results``, ``turns``, ``rounds``.
+    """
+
+    def __init__(
+        self,
+        history: list[Message],
+        format_: Format,
+        ledger: _core.Ledger,
+        plan: _core.Plan,
+        frame: Frame,
+        build: Callable[[], list[Message]] | None = None,
+    ) -> None:
+        self._history = history
+        self._format = format_
+        self._ledger = ledger
+        self._plan = plan
+        self._frame = frame
+        self._build = build or (lambda: ledger.request(history, plan))
+        self.tokens: int = plan.tokens + frame.fixed
+        self.budget: int = frame.policy.budget
+        self.step: Step = plan.step
+
+    @cached_property
+    def messages(self) -> list[Message]:
+        """The request, in the wire format that came in.
+
+        What didn't change are the history's own objects, what did is a copy. The list
+        is the caller's.
+        """
+        return self._build()
+
+    @property
+    def fits(self) -> bool:
+        """Whether the request is within the budget."""
+        return self.tokens <= self.budget
+
+    @property
+    def over(self) -> int:
+        """By how many tokens the request is over the budget; 0 where it fits."""
+        return max(0, self.tokens - self.budget)
+
+    @property
+    def sendable(self) -> bool:
+        """Whether request and answer are within the window; true where none is given."""
+        policy = self._frame.policy
+        return policy.window is None or self.tokens + policy.output <= policy.window
+
+    @cached_property
+    def cleared(self) -> tuple[Cleared, ...]:
+        """The results whose contents were replaced, of those still in the request."""
+        rows = self._ledger.cleared(self._plan)
+        return tuple(
+            Cleared(index, self._call_id(index, place), tool, tokens)
+            for index, place, tool, tokens in rows
+        )
+
+    def _call_id(self, index: int, place: int) -> str | None:
+        return _core.read_message(self._format.table, index, self._history[index])[2][place][1]
+
+    @cached_property
+    def dropped(self) -> tuple[range, ...]:
+        """The messages left out, as ranges of indices of the history."""
+        kept = self._plan.kept
+        edges = [(0, 0), *kept, (self._plan.messages, self._plan.messages)]
+        gaps = (range(before[1], after[0]) for before, after in pairwise(edges))
+        return tuple(gap for gap in gaps if gap)
+
+    @cached_property
+    def first_changed(self) -> int | None:
+        """The first message of the request that isn't the history's at that place."""
+        if self.step == "whole":
+            return None
+        pairs = zip(self.messages, self._history, strict=False)
+        changed = (index for index, (sent, saved) in enumerate(pairs) if sent is not saved)
+        return next(changed, None)
+
+    @cached_property
+    def problems(self) -> tuple[Problem, ...]:
+        """What a provider would refuse in the history as it came."""
+        history = self._history[: self._plan.messages]
+        return tuple(check(history, format=self._format.name))
+
+    @cached_property
+    def largest(self) -> Largest | None:
+        """The message of the request that takes most; None where there is none."""
+        read = (
+            _core.read_message(self._format.table, index, message)
+            for index, message in enumerate(self.messages)
+        )
+        sizes = [Largest(index, role, tokens) for index, (role, tokens, _) in enumerate(read)]
+        return max(sizes, key=lambda size: size.tokens, default=None)
+
+    def cache_kept(self, previous: Fitted) -> int:
+        """The tokens of the messages with which both requests start.
+
+        These the provider can read from its prefix cache, if the system prompt and the
+        tools are the same.
+        """
+        kept = 0
+        pairs = zip(previous.messages, self.messages, strict=False)
+        for index, (before, now) in enumerate(pairs):
+            if before is not now and before != now:
+                break
+            kept += _core.read_message(self._format.table, index, now)[1]
+        return kept
+
+    def __str__(self) -> str:
+        count, freed = self._ledger.cleared_totals(self._plan)
+        dropped = sum(map(len, self.dropped))
+        done = [
+            f"{count:,} results cleared ({freed:,} tokens)" if count else "",
+            f"{dropped:,} of {self._plan.messages:,} messages dropped" if dropped else "",
+            f"over the budget by {self.over:,}" if self.over else "",
+        ]
+        what = "; ".join(part for part in done if part) or "sent whole"
+        return f"{self.tokens:,} of {self.budget:,} tokens: {what}"
+
+    def __repr__(self) -> str:
+        return f"<Fitted {self.step}: {self}>"
+
+    def explain(self) -> str:
+        """A table of what was done, for a person to read."""
+        lines = [str(self), f"{'message':>8}  {'what':<24} {'tokens':>12}"]
+        lines += [
+            f"{row.index:>8}  {'cleared ' + (row.tool or 'result'):<24} {-row.tokens:>12,}"
+            for row in self.cleared
+        ]
+        lines += [
+            f"{_span(gap):>8}  {'dropped':<24} {-self._tokens_of(gap):>12,}" for gap in self.dropped
+        ]
+        return "\n".join(lines)
+
+    def _tokens_of(self, gap: Sequence[int]) -> int:
+        return sum(map(self._ledger.message_tokens, gap))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Flat figures without any text of a message, for logs and traces."""
+        count, freed = self._ledger.cleared_totals(self._plan)
+        return {
+            "tokens": self.tokens,
+            "budget": self.budget,
+            "over": self.over,
+            "fits": self.fits,
+            "sendable": self.sendable,
+            "step": self.step,
+            "messages": len(self.messages),
+            "history": self._plan.messages,
+            "cleared": count,
+            "cleared_tokens": freed,
+            "dropped": sum(map(len, self.dropped)),
+            "first_changed": self.first_changed,
+        }
+
+
+def _span(gap: range) -> str:
+    return str(gap.start) if len(gap) == 1 else f"{gap.start}-{gap.stop - 1}"

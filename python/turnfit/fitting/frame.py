@@ -1,0 +1,74 @@
+"""What a policy leaves for the messages of a request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from turnfit import _core
+from turnfit.errors import BudgetError
+from turnfit.fitting.notes import ARGUMENTS_CLEARED, NOTES
+from turnfit.fitting.policy import Policy
+from turnfit.messages.estimate import FRAME, system_tokens, tools_tokens
+from turnfit.messages.formats.table import Format
+
+__all__ = ["Frame", "new_ledger"]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A policy, and what is sent besides the messages.
+
+    Attributes:
+        policy: the policy.
+        fixed: tokens of all that is sent besides the messages.
+    """
+
+    policy: Policy
+    fixed: int
+
+    @classmethod
+    def of(cls, policy: Policy, system: Any, tools: Any) -> Frame:
+        """Prices the parts; a `BudgetError` where nothing is left for messages."""
+        parts = {
+            "reserve": policy.reserve,
+            "system": system_tokens(system),
+            "tools": tools_tokens(tools),
+            "frame": FRAME,
+        }
+        fixed = sum(parts.values())
+        if fixed > policy.budget:
+            named = ", ".join(f"{name} {tokens:,}" for name, tokens in parts.items() if tokens)
+            raise BudgetError(
+                f"the budget of {policy.budget:,} tokens has no room for messages: "
+                f"{named} tokens are {fixed - policy.budget:,} too many",
+                parts,
+            )
+        return cls(policy, fixed)
+
+    def plan(self, ledger: _core.Ledger) -> _core.Plan:
+        """The plan for a request from this history."""
+        policy = self.policy
+        kept = policy.keep_tokens
+        keep = ("results", int(policy.keep[1])) if kept is None else ("tokens", kept)
+        room = policy.budget - self.fixed
+        return ledger.plan(room, keep, policy.keep_at_least, policy.stride)
+
+
+def new_ledger(policy: Policy, format_: Format) -> _core.Ledger:
+    """An empty ledger under a policy."""
+    known = [*NOTES, policy.notes]
+    terms = _core.Terms(
+        format_.table,
+        worth=policy.worth,
+        clear_batch=policy.clear_batch,
+        stride=policy.stride,
+        notes=(policy.notes.cleared, policy.notes.cleared_done, policy.notes.trimmed),
+        arguments=ARGUMENTS_CLEARED,
+        known_cleared=[note for notes in known for note in (notes.cleared, notes.cleared_done)],
+        known_trimmed=[notes.trimmed for notes in known],
+        clear_inputs=policy.clear_tool_inputs,
+        pinned=policy.pinned if callable(policy.pinned) else set(policy.pinned),
+        treatment=lambda tool: (tool in policy.exclude_tools, policy.must_not_rerun(tool)),
+    )
+    return _core.Ledger(format_.table, terms)

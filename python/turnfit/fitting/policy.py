@@ -1,0 +1,159 @@
+"""How a history is fitted into a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from math import floor, isfinite
+from typing import Any, Literal, TypeAlias
+
+from turnfit.fitting.notes import Notes
+from turnfit.messages.formats.table import Message
+
+__all__ = ["Keep", "NoRerun", "Pinned", "Policy"]
+
+Keep: TypeAlias = tuple[Literal["tokens", "fraction", "results"], float]
+NoRerun: TypeAlias = Collection[str] | Mapping[str, Mapping[str, Any]] | Callable[[str], bool]
+Pinned: TypeAlias = Collection[int] | Callable[[Message], bool]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy:
+    """How a history is fitted into a budget.
+
+    Token figures are those of the `script` profile, which can be too low for some kinds
+    of text: choose a budget well below the window.
+
+    Attributes:
+        budget: tokens that one request may take, all in.
+        window: what the model accepts at all; then `Fitted.sendable` tells.
+        output: what the model's answer may take of the window.
+        reserve: tokens sent besides messages, `system` and `tools`.
+        keep: the newest tool results kept whole: ``("fraction", share of the budget)``,
+            ``("tokens", n)`` or ``("results", n)``.
+        keep_at_least: so many of the newest results are kept in any case.
+        clear_batch: results are cleared in batches of so many.
+        worth: a result is cleared only if it costs more than so many of the notes that
+            would take its place; at least 1.
+        grid: clearing and cutting move in steps of at least this share of the budget, so
+            that the request's start, and with it the provider's prefix cache, holds still;
+            0 for no grid.
+        exclude_tools: tools whose results are never cleared.
+        no_rerun: tools that must not run again to see a result that was cleared: names, a
+            predicate, or MCP annotations by name (a tool with neither ``readOnlyHint`` nor
+            ``idempotentHint`` counts).
+        clear_tool_inputs: clear a call's arguments with its result.
+        pinned: messages that always stay, and whole: indices, or a predicate. A pinned
+            call or result keeps its round.
+        notes: the wording of what is put in place of what was taken out.
+
+    Raises:
+        ValueError: for a value that can't be, with the field named.
+
+    >>> Policy(budget=400_000).keep_tokens
+    100000
+    """
+
+    budget: int
+    window: int | None = None
+    output: int = 0
+    reserve: int = 0
+    keep: Keep = ("fraction", 0.25)
+    keep_at_least: int = 1
+    clear_batch: int = 4
+    worth: float = 2
+    grid: float = 0.125
+    exclude_tools: Collection[str] = ()
+    no_rerun: NoRerun = ()
+    clear_tool_inputs: bool = False
+    pinned: Pinned = ()
+    notes: Notes = field(default_factory=Notes)
+
+    def __post_init__(self) -> None:
+        _integer("budget", self.budget, least=1)
+        _integer("output", self.output)
+        _integer("reserve", self.reserve)
+        _integer("keep_at_least", self.keep_at_least)
+        _integer("clear_batch", self.clear_batch, least=1)
+        _number("worth", self.worth, least=1)
+        _number("grid", self.grid, most=1)
+        if self.window is not None:
+            _integer("window", self.window, least=self.budget)
+        self._check_keep()
+        for name in ("exclude_tools", "no_rerun"):
+            if isinstance(getattr(self, name), str):
+                raise TypeError(f"{name} must be a collection of names, not one string")
+        if not callable(self.pinned) and any(index < 0 for index in self.pinned):
+            raise ValueError("pinned must hold indices from 0 on; a negative one would move")
+
+    def _check_keep(self) -> None:
+        kind, size = self.keep
+        if kind == "fraction":
+            _number("keep", size, most=1)
+        elif kind in ("tokens", "results"):
+            _integer("keep", size)
+        else:
+            raise ValueError(f'keep must be in "tokens", "fraction" or "results", not {kind!r}')
+
+    @property
+    def keep_tokens(self) -> int | None:
+        """`keep` in tokens; None where it is a number of results."""
+        kind, size = self.keep
+        if kind == "results":
+            return None
+        return floor(size * self.budget) if kind == "fraction" else int(size)
+
+    @property
+    def stride(self) -> int:
+        """The grid in tokens; 0 is no grid."""
+        return floor(self.grid * self.budget)
+
+    def must_not_rerun(self, tool: str) -> bool:
+        """Whether a tool must not be called again to see a result that was cleared."""
+        if callable(self.no_rerun):
+            return bool(self.no_rerun(tool))
+        if not isinstance(self.no_rerun, Mapping):
+            return tool in self.no_rerun
+        hints = self.no_rerun.get(tool)
+        return hints is not None and not (hints.get("readOnlyHint") or hints.get("idempotentHint"))
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Policy:
+        """The policy with these fields, as a TOML or JSON file has them.
+
+        Raises:
+            ValueError: for a field that there is not, with the nearest name.
+
+        >>> Policy.from_dict({"budget": 1000, "keep": ["results", 3]}).keep
+        ('results', 3)
+        """
+        known = [entry.name for entry in fields(cls)]
+        for name in values:
+            if name not in known:
+                near = get_close_matches(name, known, n=1)
+                hint = f"; did you mean {near[0]!r}?" if near else f"; it has {', '.join(known)}"
+                raise ValueError(f"a policy has no field {name!r}{hint}")
+        if "budget" not in values:
+            raise ValueError("a policy needs a budget")
+        read = dict(values)
+        if isinstance(read.get("keep"), list):
+            read["keep"] = tuple(read["keep"])
+        if isinstance(read.get("notes"), Mapping):
+            read["notes"] = Notes(**read["notes"])
+        return cls(**read)
+
+
+def _integer(name: str, value: Any, *, least: int = 0) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{name} must be an int, not {type(value).__name__}")
+    if value < least:
+        raise ValueError(f"{name} must be at least {least:,}, not {value:,}")
+
+
+def _number(name: str, value: Any, *, least: float = 0, most: float | None = None) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"{name} must be a number, not {type(value).__name__}")
+    if not isfinite(value) or value < least or (most is not None and value > most):
+        limit = f"at least {least}" if most is None else f"from {least} to {most}"
+        raise ValueError(f"{name} must be {limit}, not {value}")

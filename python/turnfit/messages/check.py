@@ -1,0 +1,35 @@
+"""What a provider would refuse in a history."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from turnfit.messages.formats import format_of
+from turnfit.messages.formats.table import Message, Problem
+
+__all__ = ["check"]
+
+
+def check(messages: Sequence[Message], *, format: str | None = None) -> list[Problem]:
+    """What a provider would refuse in these messages; nothing where all is well.
+
+    Args:
+        messages: a history or a request, in one of the wire formats.
+        format: the format's name; recognised from the messages where it is not given.
+
+    Returns:
+        The problems in the order of the messages: index, rule, and what is wrong.
+
+    Raises:
+        FormatError: if a message can't be read.
+
+    >>> import turnfit as tf
+    >>> for problem in tf.check([{"role": "tool", "tool_call_id": "c1", "content": "42"}]):
+    ...     print(problem)
+    message 0: the result of 'c1' answers no call of the message that it follows [result-without-call]
+    """
+    messages = list(messages)
+    found = format_of(messages, format)
+    reading = found.read(messages)
+    problems = [problem for rule in found.rules for problem in rule(reading)]
+    return sorted(problems, key=lambda problem: problem.index)

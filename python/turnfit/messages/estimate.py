@@ -1,0 +1,70 @@
+"""What messages and whole requests cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from turnfit import _core
+from turnfit.messages.formats import format_of
+from turnfit.messages.formats.table import Message
+
+__all__ = ["FRAME", "estimate_message", "estimate_request"]
+
+FRAME = _core.FRAME
+"""Tokens that a provider adds to a message, and to a request."""
+
+
+def estimate_message(message: Message, *, format: str | None = None) -> int:
+    """The tokens of one message: its texts, names, ids and arguments, and its frame.
+
+    Args:
+        message: a message in any wire format, or a `turnfit.Message`.
+        format: the format's name; recognised from the message where it is not given.
+
+    Raises:
+        FormatError: if the message can't be read.
+
+    >>> estimate_message({"role": "user", "content": "Read every file."})
+    7
+    """
+    return _core.read_message(format_of([message], format).table, 0, message)[1]
+
+
+def estimate_request(
+    messages: Sequence[Message],
+    *,
+    system: Any = None,
+    tools: Any = None,
+    format: str | None = None,
+) -> int:
+    """The tokens of a whole request, with its frame.
+
+    Args:
+        messages: the messages, in one wire format.
+        system: a system prompt that is sent beside the messages: a text, or blocks.
+        tools: the tool definitions, as they are sent.
+        format: the format's name; recognised from the messages where it is not given.
+
+    Raises:
+        FormatError: if a message can't be read.
+
+    >>> estimate_request([{"role": "user", "content": "Read every file."}], system="Be brief.")
+    13
+    """
+    messages = list(messages)
+    table = format_of(messages, format).table
+    priced = (_core.read_message(table, index, message)[1] for index, message in enumerate(messages))
+    return sum(priced) + FRAME + system_tokens(system) + tools_tokens(tools)
+
+
+def system_tokens(system: Any) -> int:
+    """The tokens of a system prompt: a text, or a value as JSON."""
+    if isinstance(system, str):
+        return _core.estimate(system)
+    return 0 if system is None else _core.estimate_value(system)
+
+
+def tools_tokens(tools: Any) -> int:
+    """The tokens of tool definitions, as compact JSON."""
+    return _core.estimate_value(tools) if tools else 0

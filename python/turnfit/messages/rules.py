@@ -1,0 +1,152 @@
+"""What providers refuse in a history. Each format names the rules that hold for it.
+
+Sources: OpenAI, "An assistant message with 'tool_calls' must be followed by tool
+messages responding to each 'tool_call_id'"
+(https://platform.openai.com/docs/guides/function-calling); Anthropic, "Tool result
+blocks must immediately follow their corresponding tool use blocks" and "must come
+first in the content array"
+(https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from turnfit.messages.formats.table import Problem, Reading, Row
+
+__all__ = [
+    "calls_are_answered_at_once",
+    "ids_are_unique_in_a_message",
+    "nothing_is_empty",
+    "results_have_calls",
+    "results_stand_first",
+    "starts_with_a_user_message",
+]
+
+
+def _problem(index: int, rule: str, detail: str) -> Problem:
+    from turnfit.messages.formats.table import Problem
+
+    return Problem(index, rule, detail)
+
+
+def _label(row: Row) -> str | None:
+    """What pairs a call with its result: the id, or the name where there is none."""
+    return row.id if row.id is not None else row.name
+
+
+def _exchanges(reading: Reading) -> Iterator[tuple[list[Row], list[Row]]]:
+    """A message's calls, with the results in it and right behind it.
+
+    Results that follow no call come with an empty list of calls.
+    """
+    calls: list[Row] = []
+    results: list[Row] = []
+    for rows in reading.rows:
+        own_calls = [row for row in rows if row.kind == "call"]
+        own_results = [row for row in rows if row.kind == "result"]
+        if own_calls or not own_results:
+            yield calls, results
+            calls, results = own_calls, own_results
+        else:
+            results += own_results
+    yield calls, results
+
+
+def results_have_calls(reading: Reading) -> list[Problem]:
+    """Every result answers a call of the message that it follows."""
+    problems = []
+    for calls, results in _exchanges(reading):
+        labels = {_label(call) for call in calls}
+        problems += [
+            _problem(
+                row.message,
+                "result-without-call",
+                f"the result of {_label(row)!r} answers no call of the message that it follows",
+            )
+            for row in results
+            if _label(row) not in labels
+        ]
+    return problems
+
+
+def calls_are_answered_at_once(reading: Reading) -> list[Problem]:
+    """Every call is answered in the messages right behind it, unless it is still in flight."""
+    problems = []
+    last = len(reading.messages) - 1
+    for calls, results in _exchanges(reading):
+        answers = Counter(_label(row) for row in results)
+        for call in calls:
+            if answers[_label(call)] > 0:
+                answers[_label(call)] -= 1
+            elif call.message < last:
+                problems.append(
+                    _problem(
+                        call.message,
+                        "call-without-result",
+                        f"the call {_label(call)!r} has no result right behind it",
+                    )
+                )
+    return problems
+
+
+def ids_are_unique_in_a_message(reading: Reading) -> list[Problem]:
+    """No two calls of a message share an id."""
+    problems = []
+    for index, rows in enumerate(reading.rows):
+        ids = Counter(row.id for row in rows if row.kind == "call")
+        problems += [
+            _problem(index, "repeated-id", f"{count} calls share the id {id_!r}")
+            for id_, count in ids.items()
+            if count > 1
+        ]
+    return problems
+
+
+def results_stand_first(reading: Reading) -> list[Problem]:
+    """In a user message, tool results stand before anything else."""
+    return [
+        _problem(index, "result-behind-text", "a tool_result stands behind other content")
+        for index, message in enumerate(reading.messages)
+        if reading.roles[index] == "user" and _stands_behind(message.get("content"))
+    ]
+
+
+def _stands_behind(content: Any) -> bool:
+    if not isinstance(content, list):
+        return False
+    kinds = [block.get("type") for block in content if isinstance(block, dict)]
+    after_other = kinds[next((i for i, kind in enumerate(kinds) if kind != "tool_result"), 0) :]
+    return after_other[:1] != ["tool_result"] and "tool_result" in after_other
+
+
+def nothing_is_empty(reading: Reading) -> list[Problem]:
+    """No message is without content, but the last of the assistant; no text is empty."""
+    problems = []
+    last = len(reading.messages) - 1
+    for index, message in enumerate(reading.messages):
+        content = message.get("content")
+        if not content and not (index == last and reading.roles[index] == "assistant"):
+            problems.append(_problem(index, "empty-content", "the message has no content"))
+        elif isinstance(content, list) and any(map(_is_empty_text, content)):
+            problems.append(_problem(index, "empty-text", "a text block is empty"))
+    return problems
+
+
+def _is_empty_text(block: Any) -> bool:
+    return isinstance(block, dict) and block.get("type") == "text" and not block.get("text")
+
+
+def starts_with_a_user_message(reading: Reading) -> list[Problem]:
+    """The first message behind the system messages is the user's."""
+    for index, role in enumerate(reading.roles):
+        if role == "user":
+            break
+        if role != "system":
+            return [
+                _problem(index, "no-user-first", f"a message of the {role} comes before the user's")
+            ]
+    return []
