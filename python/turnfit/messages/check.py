@@ -24,9 +24,9 @@ def check(messages: Sequence[Message], *, format: str | None = None) -> list[Pro
         FormatError: if a message can't be read.
 
     >>> import turnfit as tf
-    >>> for problem in tf.check([{"role": "tool", "tool_call_id": "c1", "content": "42"}]):
-    ...     print(problem)
-    message 0: the result of 'c1' answers no call of the message that it follows [result-without-call]
+    >>> [problem] = tf.check([{"role": "tool", "tool_call_id": "c1", "content": "42"}])
+    >>> problem.index, problem.rule
+    (0, 'result-without-call')
     """
     messages = list(messages)
     found = format_of(messages, format)

@@ -7,6 +7,7 @@ from typing import Any
 
 from turnfit import _core
 from turnfit.messages.formats import format_of
+from turnfit.messages.formats.anthropic import ANTHROPIC
 from turnfit.messages.formats.table import Message
 
 __all__ = ["FRAME", "estimate_message", "estimate_request"]
@@ -54,17 +55,20 @@ def estimate_request(
     """
     messages = list(messages)
     table = format_of(messages, format).table
-    priced = (_core.read_message(table, index, message)[1] for index, message in enumerate(messages))
+    priced = (
+        _core.read_message(table, index, message)[1] for index, message in enumerate(messages)
+    )
     return sum(priced) + FRAME + system_tokens(system) + tools_tokens(tools)
 
 
 def system_tokens(system: Any) -> int:
-    """The tokens of a system prompt: a text, or a value as JSON."""
-    if isinstance(system, str):
-        return _core.estimate(system)
-    return 0 if system is None else _core.estimate_value(system)
+    """The tokens of a system prompt: a text, or blocks as messages have them."""
+    if system is None:
+        return 0
+    message = {"role": "system", "content": system}
+    return _core.read_message(ANTHROPIC.table, 0, message)[1] - FRAME
 
 
-def tools_tokens(tools: Any) -> int:
-    """The tokens of tool definitions, as compact JSON."""
-    return _core.estimate_value(tools) if tools else 0
+def tools_tokens(tools: Sequence[Any] | None) -> int:
+    """The tokens of tool definitions, each as compact JSON."""
+    return sum(map(_core.estimate_tool, tools or ()))

@@ -8,10 +8,9 @@
 //! Messages, results, calls and clearable results are numbered from 0 in the
 //! order in which they came. A prefix-sum column has one entry more than rows.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Range;
+
+use crate::pairing::{Key, Label, Pairing};
 
 /// Who speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,10 +24,6 @@ pub enum Role {
     /// A tool.
     Tool,
 }
-
-/// What names a call and the results that answer it: a wide hash of the id.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Key(pub u128);
 
 /// A tool's number in the order of [`Ledger::add_tool`].
 pub type ToolId = u32;
@@ -47,17 +42,19 @@ pub struct Tool {
 pub enum Row {
     /// The model calls a tool.
     Call {
-        /// Its id; without an id, its tool's name.
-        key: Key,
+        /// Its id, if it has one.
+        id: Option<Key>,
+        /// Its tool's name, if it has one.
+        name: Option<Key>,
         /// The tool called.
-        tool: ToolId,
+        tool: Option<ToolId>,
         /// Tokens that clearing its arguments would free; 0 where it may not be.
         saving: u64,
     },
     /// A tool answers.
     Result {
-        /// The id of the call; without an id, the tool's name; or nothing.
-        key: Option<Key>,
+        /// By what it finds its call.
+        label: Label,
         /// The tool, where the result itself names it.
         tool: Option<ToolId>,
         /// What its content costs, in tokens.
@@ -118,11 +115,9 @@ pub struct CallRow {
     /// Its place among the calls and results of that message.
     pub place: u32,
     /// Its tool.
-    pub tool: ToolId,
-    /// The message of the first result that answers it.
-    pub answered_in: Option<u32>,
+    pub tool: Option<ToolId>,
+    answered: bool,
     saving: u64,
-    next_alike: Option<u32>,
 }
 
 /// A result that is worth clearing.
@@ -139,30 +134,6 @@ pub struct Clearable {
 pub(crate) struct Pin {
     pub(crate) message: u32,
     pub(crate) paired: bool,
-}
-
-/// The calls of one key in the newest message that has any: the last of them,
-/// and the one that the next result answers.
-#[derive(Clone, Copy)]
-struct Alike {
-    newest: u32,
-    next: u32,
-}
-
-/// Keys are hashes already.
-#[derive(Default)]
-struct KeyHasher(u64);
-
-impl Hasher for KeyHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, _: &[u8]) {
-        unreachable!("only keys are hashed");
-    }
-    fn write_u128(&mut self, key: u128) {
-        self.0 = (key >> 64) as u64;
-    }
 }
 
 /// Append-only columns over a history, and their prefix sums.
@@ -187,7 +158,7 @@ pub struct Ledger {
     boundaries: Vec<u32>,
     line: u64,
     calls: Vec<CallRow>,
-    newest: HashMap<Key, Alike, BuildHasherDefault<KeyHasher>>,
+    pairing: Pairing,
     turns: Vec<u32>,
     rounds: Vec<u32>,
     preamble: u32,
@@ -213,7 +184,7 @@ impl Ledger {
             boundaries: Vec::new(),
             line: clearing.stride,
             calls: Vec::new(),
-            newest: HashMap::default(),
+            pairing: Pairing::default(),
             turns: Vec::new(),
             rounds: Vec::new(),
             preamble: 0,
@@ -250,63 +221,29 @@ impl Ledger {
         let mut answers = false;
         for (place, row) in (0..).zip(&facts.rows) {
             match *row {
-                Row::Call { key, tool, saving } => {
+                Row::Call { id, name, tool, saving } => {
                     let saving = if facts.pinned { 0 } else { saving };
-                    self.append_call(
-                        CallRow { message, place, tool, saving, answered_in: None, next_alike: None },
-                        key,
-                    );
+                    self.calls.push(CallRow { message, place, tool, answered: false, saving });
+                    self.pairing.add_call(message, id, name);
                 }
-                Row::Result { key, tool, content, clearable } => {
+                Row::Result { label, tool, content, clearable } => {
                     answers = true;
-                    let call = self.answer(message, key);
-                    let tool = call.map(|call| self.calls[call as usize].tool).or(tool);
-                    self.append_result(
-                        ResultRow { message, place, call, tool },
-                        content,
-                        clearable && !facts.pinned,
-                    );
+                    let call = self.answer(label);
+                    let tool = call.and_then(|call| self.calls[call as usize].tool).or(tool);
+                    let row = ResultRow { message, place, call, tool };
+                    self.append_result(row, content, clearable && !facts.pinned);
                 }
             }
         }
         answers
     }
 
-    fn append_call(&mut self, call: CallRow, key: Key) {
-        let number = self.calls.len() as u32;
-        self.calls.push(call);
-        match self.newest.entry(key) {
-            Entry::Vacant(entry) => {
-                entry.insert(Alike { newest: number, next: number });
-            }
-            Entry::Occupied(mut entry) => {
-                let alike = entry.get_mut();
-                let previous = &mut self.calls[alike.newest as usize];
-                if previous.message == call.message {
-                    previous.next_alike = Some(number);
-                    alike.newest = number;
-                    if self.calls[alike.next as usize].answered_in.is_some() {
-                        alike.next = number;
-                    }
-                } else {
-                    *alike = Alike { newest: number, next: number };
-                }
-            }
-        }
-    }
-
-    /// The call that a result with this key answers: the first unanswered of the
-    /// newest message that has such calls, or the last of them.
-    fn answer(&mut self, message: u32, key: Option<Key>) -> Option<u32> {
-        let alike = self.newest.get_mut(&key?)?;
-        let number = alike.next;
+    fn answer(&mut self, label: Label) -> Option<u32> {
+        let number = self.pairing.answer(label)?;
         let call = &mut self.calls[number as usize];
-        call.answered_in.get_or_insert(message);
-        if let Some(next) = call.next_alike {
-            alike.next = next;
-        }
-        let call_message = call.message;
-        self.forbid_cuts_after(call_message);
+        call.answered = true;
+        let message = call.message;
+        self.forbid_cuts_after(message);
         Some(number)
     }
 
@@ -389,7 +326,7 @@ impl Ledger {
         if facts.role == Role::User || facts.results() > 0 {
             self.in_flight = None;
         }
-        let unanswered = self.calls[calls_before..].iter().any(|call| call.answered_in.is_none());
+        let unanswered = self.calls[calls_before..].iter().any(|call| !call.answered);
         if unanswered && self.in_flight.is_none() {
             self.in_flight = Some(message);
         }

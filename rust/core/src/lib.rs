@@ -5,10 +5,12 @@
 //! - [`script`] says to which class a code point belongs;
 //! - [`scan`] counts the classes of a text in one pass;
 //! - [`profile`] turns the counts into tokens;
-//! - [`ledger`] adds up the tokens of a history and pairs calls with results;
+//! - [`pairing`] finds the call that a result answers;
+//! - [`ledger`] adds up the tokens of a history, and knows where it may be cut;
 //! - [`walk`] plans the request that fits into a budget.
 
 pub mod ledger;
+pub mod pairing;
 pub mod profile;
 pub mod scan;
 pub mod script;

@@ -17,7 +17,7 @@ const OUT_OF_CACHE: usize = 64 << 20;
 const IN_CACHE: usize = 256 << 10;
 const ROUNDS: usize = 15;
 
-const TEXTS: [(&str, &str); 9] = [
+const TEXTS: [(&str, &str); 10] = [
     (
         "ascii",
         "The agent reads a file, edits it, and runs the tests again.\n",
@@ -42,7 +42,8 @@ const TEXTS: [(&str, &str); 9] = [
         "korean",
         "에이전트는 파일을 읽고, 고치고, 다시 시험을 돌린다.\n",
     ),
-    ("emoji", "🙂🚀❤️👩‍💻🔥🎉✅🇩🇪🈯️👍🏽"),
+    ("emoji", "🙂🚀❤️👩‍💻🔥🎉✅🇩🇪👍🏽"),
+    ("buttons", "🈯️🈲🉐🈺 ￥￦ ᅠ"),
     (
         "code",
         "    let x = f(a, b)?; // проверка: 确认 “ok” — naïve ✓\n    if x > 0 { return Ok(x); }\n",

@@ -88,7 +88,7 @@ impl<'t> Reader<'t> {
                     if let Some(name) = name.filter(|_| is_message) {
                         self.refuse_foreign(key.py(), name, self.table.foreign.keys.get(name), "key")?;
                     }
-                    self.tally.add_json(&value)?;
+                    self.tally.add_value(&value)?;
                 }
             }
         }
@@ -98,7 +98,7 @@ impl<'t> Reader<'t> {
     fn read_use(&mut self, value: &Bound<'_, PyAny>, used: &'t Use, row: Option<usize>) -> PyResult<()> {
         match used {
             Use::Free => {}
-            Use::Text => drop(self.tally.add_text(value)?),
+            Use::Text => self.tally.add_text(value)?,
             Use::Body => self.read_body(value, row)?,
             Use::Id => self.tally.add_id(value, row)?,
             Use::Name => self.tally.add_name(value, row)?,
@@ -106,7 +106,7 @@ impl<'t> Reader<'t> {
             Use::Source => self.read_source(value)?,
             Use::Nested(fields) => match value.cast::<PyDict>() {
                 Ok(dict) => self.read_fields(dict, fields, row, false)?,
-                Err(_) => self.tally.add_json(value)?,
+                Err(_) => self.tally.add_unknown(value)?,
             },
             Use::Things(shape) => self.read_things(value, shape)?,
         }
@@ -117,11 +117,11 @@ impl<'t> Reader<'t> {
         if let Ok(dict) = value.cast::<PyDict>() {
             return self.read_thing(dict, shape, false);
         }
-        let Ok(list) = value.cast::<PyList>() else { return self.tally.add_json(value) };
+        let Ok(list) = value.cast::<PyList>() else { return self.tally.add_unknown(value) };
         for item in list {
             match item.cast::<PyDict>() {
                 Ok(dict) => self.read_thing(dict, shape, false)?,
-                Err(_) => self.tally.add_json(&item)?,
+                Err(_) => self.tally.add_unknown(&item)?,
             }
         }
         Ok(())
@@ -129,36 +129,35 @@ impl<'t> Reader<'t> {
 
     /// The content of a message or result, or the arguments of a call.
     fn read_body(&mut self, value: &Bound<'_, PyAny>, row: Option<usize>) -> PyResult<()> {
-        let before = self.tally.tokens;
-        let text = match value.cast::<PyList>() {
+        let opened = self.tally.open_body();
+        match value.cast::<PyList>() {
             Ok(parts) if !self.tally.is_call(row) => {
                 parts.iter().try_for_each(|part| self.read_part(&part))?;
-                None
             }
             _ => self.tally.add_text(value)?,
-        };
-        self.tally.close_body(row, before, text);
+        }
+        self.tally.close_body(row, opened);
         Ok(())
     }
 
     fn read_part(&mut self, part: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = part.py();
-        let Ok(dict) = part.cast::<PyDict>() else { return self.tally.add_text(part).map(drop) };
+        let Ok(dict) = part.cast::<PyDict>() else { return self.tally.add_text(part) };
         let kind = ascii_item(dict, intern!(py, "type"))?;
-        let Some(kind) = kind else { return self.tally.add_json(part) };
+        let Some(kind) = kind else { return self.tally.add_unknown(part) };
         if let Some(shape) = self.table.part(&kind) {
             return self.read_thing(dict, shape, false);
         }
         self.refuse_foreign(py, &kind, self.table.foreign.parts.get(&kind), "block of type")?;
-        self.tally.add_json(part)
+        self.tally.add_unknown(part)
     }
 
     /// A source whose `type` is `text` or `content` holds what is to be read.
     fn read_source(&mut self, source: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = source.py();
-        let Ok(dict) = source.cast::<PyDict>() else { return self.tally.add_json(source) };
+        let Ok(dict) = source.cast::<PyDict>() else { return self.tally.add_unknown(source) };
         match ascii_item(dict, intern!(py, "type"))?.as_deref() {
-            Some(b"text" | b"content") => self.tally.add_json(source),
+            Some(b"text" | b"content") => self.tally.add_unknown(source),
             _ => {
                 self.tally.add_medium();
                 Ok(())

@@ -6,7 +6,8 @@ use std::ops::Range;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
-use turnfit_core::ledger::{self, Clearing, Facts, Key, Row, Tool, ToolId};
+use turnfit_core::ledger::{self, Clearing, Facts, Row, Tool, ToolId};
+use turnfit_core::pairing::{Key, Label};
 use turnfit_core::profile::Profile;
 use turnfit_core::walk::{self, Keep, Rules, Step};
 
@@ -15,7 +16,7 @@ use crate::request::{Edit, rewrite};
 use crate::table::{Kind, Table};
 use crate::tally::{NOTE_LENGTH, Read, ReadRow};
 use crate::text::Text;
-use crate::value;
+use crate::value::{self, DataUrls};
 
 /// The notes of a policy, and by their hashes all wordings that are notes.
 struct Notes {
@@ -75,7 +76,7 @@ impl Terms {
             Clearing { worth, batch: clear_batch, stride, note: price(&cleared)?, note_done: price(&cleared_done)? };
         let trimmed = table.get().note.bind(py).call1((trimmed,))?;
         let trim_note = read(table.get(), profile, 0, &trimmed)?.tokens;
-        let arguments_tokens = value::tokens(&arguments, profile)?;
+        let arguments_tokens = value::tokens(&arguments, profile, DataUrls::AreText)?;
         let notes = Notes {
             cleared,
             cleared_done,
@@ -256,22 +257,19 @@ impl Ledger {
         Ok(Facts { role: read.role, tokens: read.tokens, pinned, trim_note, rows })
     }
 
-    /// Without an id, the tool's name pairs.
     fn row(&mut self, py: Python<'_>, terms: &Terms, row: &ReadRow) -> PyResult<Row> {
-        let label = |label: &Option<Py<PyString>>| -> PyResult<Option<u128>> {
-            label.as_ref().map(|label| Ok(Text::of(label.bind(py))?.hash())).transpose()
+        let key = |label: &Option<Py<PyString>>| -> PyResult<Option<Key>> {
+            label.as_ref().map(|label| Ok(Key(Text::of(label.bind(py))?.hash()))).transpose()
         };
-        let named = label(&row.name)?.map(|name| !name);
-        let key = label(&row.id)?.or(named).map(Key);
+        let (id, name) = (key(&row.id)?, key(&row.name)?);
         let tool = row.name.as_ref().map(|name| self.tool(name.bind(py), terms)).transpose()?;
-        if row.kind == Kind::Result {
-            let is_note = row.text.is_some_and(|text| terms.notes.known_cleared.contains(&text));
-            let clearable = row.clearable && !is_note;
-            return Ok(Row::Result { key, tool, content: row.body, clearable });
+        if row.kind == Kind::Call {
+            let saving = terms.arguments.filter(|_| row.clearable).map_or(0, |note| row.body.saturating_sub(note));
+            return Ok(Row::Call { id, name, tool, saving });
         }
-        let saving = terms.arguments.filter(|_| row.clearable).map_or(0, |note| row.body.saturating_sub(note));
-        let tool = tool.map_or_else(|| self.tool(&PyString::new(py, ""), terms), Ok)?;
-        Ok(Row::Call { key: key.unwrap_or(Key(0)), tool, saving })
+        let is_note = row.text.is_some_and(|text| terms.notes.known_cleared.contains(&text));
+        let label = id.map_or_else(|| name.map_or(Label::None, Label::Name), Label::Id);
+        Ok(Row::Result { label, tool, content: row.body, clearable: row.clearable && !is_note })
     }
 
     fn tool(&mut self, name: &Bound<'_, PyString>, terms: &Terms) -> PyResult<ToolId> {

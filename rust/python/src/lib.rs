@@ -20,7 +20,7 @@ mod _core {
     use crate::history::read;
     use crate::table::Kind;
     use crate::text::counts_of;
-    use crate::value;
+    use crate::value::{self, DataUrls};
 
     #[pymodule_export]
     use crate::history::recognise;
@@ -73,11 +73,11 @@ mod _core {
         Ok((counts.ascii, counts.cjk, counts.other))
     }
 
-    /// The tokens of a JSON-like value as compact JSON.
+    /// The tokens of a tool's definition, as compact JSON.
     #[pyfunction]
-    #[pyo3(signature = (value, /))]
-    fn estimate_value(value: &Bound<'_, PyAny>) -> PyResult<u64> {
-        value::tokens(value, &Profile::SCRIPT)
+    #[pyo3(signature = (tool, /))]
+    fn estimate_tool(tool: &Bound<'_, PyAny>) -> PyResult<u64> {
+        value::tokens(&value::without_cache_mark(tool)?, &Profile::SCRIPT, DataUrls::AreText)
     }
 
     type Rows = Vec<(&'static str, Option<Py<PyString>>, Option<Py<PyString>>, u64)>;

@@ -9,7 +9,7 @@ use turnfit_core::profile::Profile;
 
 use crate::table::{Kind, role_named};
 use crate::text::Text;
-use crate::value::{self, MEDIUM};
+use crate::value::{self, DataUrls, MEDIUM};
 
 /// The frame that a provider puts around a message, and around a request, in
 /// tokens; OpenAI's published rule is 3 and 3
@@ -25,7 +25,7 @@ pub(crate) struct Read {
     pub(crate) role: Role,
     pub(crate) tokens: u64,
     pub(crate) rows: Vec<ReadRow>,
-    /// The hash of its only text, if it is short.
+    /// The hash of its content, if that is one short text.
     pub(crate) text: Option<u128>,
 }
 
@@ -46,18 +46,20 @@ pub(crate) struct Tally<'t> {
     profile: &'t Profile,
     pub(crate) tokens: u64,
     rows: Vec<ReadRow>,
-    texts: usize,
+    /// Texts, media and unknown things in the body that is open.
+    pieces: usize,
+    /// The hash of the last text in it, if that is short.
     text: Option<u128>,
+    message_text: Option<u128>,
 }
 
 impl<'t> Tally<'t> {
     pub(crate) fn new(profile: &'t Profile) -> Self {
-        Tally { profile, tokens: FRAME, rows: Vec::new(), texts: 0, text: None }
+        Tally { profile, tokens: FRAME, rows: Vec::new(), pieces: 0, text: None, message_text: None }
     }
 
     pub(crate) fn finish(self, role: Role) -> Read {
-        let text = self.text.filter(|_| self.texts == 1);
-        Read { role, tokens: self.tokens, rows: self.rows, text }
+        Read { role, tokens: self.tokens, rows: self.rows, text: self.message_text }
     }
 
     /// Opens a row, unless the thing is neither call nor result; gives its number.
@@ -73,38 +75,52 @@ impl<'t> Tally<'t> {
         row.is_some_and(|row| self.rows[row].kind == Kind::Call)
     }
 
-    /// What was added since `before` is the body of this row.
-    pub(crate) fn close_body(&mut self, row: Option<usize>, before: u64, text: Option<u128>) {
-        if let Some(row) = row {
-            let row = &mut self.rows[row];
-            row.body += self.tokens - before;
-            row.text = text;
+    /// Opens the content of a message or result, or the arguments of a call.
+    pub(crate) fn open_body(&mut self) -> u64 {
+        (self.pieces, self.text) = (0, None);
+        self.tokens
+    }
+
+    /// What was added since the body was opened is the body of this row, or of the message.
+    pub(crate) fn close_body(&mut self, row: Option<usize>, opened: u64) {
+        let text = self.text.take().filter(|_| self.pieces == 1);
+        match row {
+            None => self.message_text = text,
+            Some(row) => {
+                let row = &mut self.rows[row];
+                row.body += self.tokens - opened;
+                row.text = text;
+            }
         }
     }
 
-    /// A string as it is, anything else as JSON. The hash, if it is a short text.
-    pub(crate) fn add_text(&mut self, value: &Bound<'_, PyAny>) -> PyResult<Option<u128>> {
+    /// A string as it is, anything else as the JSON text that it is sent as.
+    pub(crate) fn add_text(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.pieces += 1;
         let Ok(string) = value.cast::<PyString>() else {
-            self.add_json(value)?;
-            return Ok(None);
+            self.tokens += value::tokens(value, self.profile, DataUrls::AreText)?;
+            return Ok(());
         };
         let text = Text::of(string)?;
         self.tokens += self.profile.tokens(text.counts(value.py()));
-        self.texts += 1;
         self.text = (text.len() < NOTE_LENGTH).then(|| text.hash());
-        Ok(self.text)
+        Ok(())
     }
 
-    pub(crate) fn add_json(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        if !value.is_none() {
-            self.texts += 1;
-            self.tokens += value::tokens(value, self.profile)?;
-        }
+    /// Something unknown in a body.
+    pub(crate) fn add_unknown(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.pieces += 1;
+        self.add_value(&value::without_cache_mark(value)?)
+    }
+
+    /// What stands under an unknown key.
+    pub(crate) fn add_value(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.tokens += value::tokens(value, self.profile, DataUrls::AreMedia)?;
         Ok(())
     }
 
     pub(crate) fn add_medium(&mut self) {
-        self.texts += 1;
+        self.pieces += 1;
         self.tokens += MEDIUM;
     }
 
@@ -138,7 +154,7 @@ impl<'t> Tally<'t> {
     fn add_object_row(&mut self, row: &Bound<'_, PyTuple>) -> PyResult<()> {
         let kind: String = row.get_item(0)?.extract()?;
         let (kind, clearable) = match kind.as_str() {
-            "text" => return self.add_text(&row.get_item(1)?).map(drop),
+            "text" => return self.add_text(&row.get_item(1)?),
             "medium" => {
                 self.add_medium();
                 return Ok(());
@@ -160,21 +176,20 @@ impl<'t> Tally<'t> {
 
     /// Arguments, or one text, or a tuple of texts and media (`None`).
     fn add_object_body(&mut self, body: &Bound<'_, PyAny>, row: Option<usize>) -> PyResult<()> {
-        let before = self.tokens;
-        let mut text = None;
-        match body.cast::<PyTuple>() {
-            Err(_) => text = self.add_text(body)?,
-            Ok(parts) => {
-                for part in parts {
-                    if part.is_none() {
-                        self.add_medium();
-                    } else {
-                        self.add_text(&part)?;
-                    }
-                }
+        let opened = self.open_body();
+        let Ok(parts) = body.cast::<PyTuple>() else {
+            self.add_text(body)?;
+            self.close_body(row, opened);
+            return Ok(());
+        };
+        for part in parts {
+            if part.is_none() {
+                self.add_medium();
+            } else {
+                self.add_text(&part)?;
             }
         }
-        self.close_body(row, before, text);
+        self.close_body(row, opened);
         Ok(())
     }
 }
@@ -188,9 +203,11 @@ impl Reading {
     #[new]
     fn new(role: &str, rows: &Bound<'_, PyAny>) -> PyResult<Self> {
         let mut tally = Tally::new(&Profile::SCRIPT);
+        let opened = tally.open_body();
         for row in rows.try_iter()? {
             tally.add_object_row(row?.cast::<PyTuple>()?)?;
         }
+        tally.close_body(None, opened);
         Ok(Reading(Arc::new(tally.finish(role_named(role)?))))
     }
 

@@ -2,6 +2,7 @@
 //! without writing it.
 
 use pyo3::exceptions::PyValueError;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use turnfit_core::profile::Profile;
@@ -18,17 +19,23 @@ pub(crate) const MEDIUM: u64 = 1600;
 /// Deeper values are taken to contain themselves.
 const DEEPEST: usize = 10_000;
 
+/// What strings are that hold nothing but a data URL.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DataUrls {
+    AreText,
+    AreMedia,
+}
+
 /// What a value holds as compact JSON.
-#[derive(Default)]
 struct Json {
     counts: ScriptCounts,
     media: u64,
+    data_urls: DataUrls,
 }
 
-/// The tokens of a value as compact JSON. A string that is nothing but a data URL
-/// is a medium.
-pub(crate) fn tokens(value: &Bound<'_, PyAny>, profile: &Profile) -> PyResult<u64> {
-    let mut json = Json::default();
+/// The tokens of a value as compact JSON.
+pub(crate) fn tokens(value: &Bound<'_, PyAny>, profile: &Profile, data_urls: DataUrls) -> PyResult<u64> {
+    let mut json = Json { counts: ScriptCounts::default(), media: 0, data_urls };
     let mut waiting = vec![(value.clone(), 0)];
     while let Some((value, depth)) = waiting.pop() {
         if depth > DEEPEST {
@@ -39,8 +46,22 @@ pub(crate) fn tokens(value: &Bound<'_, PyAny>, profile: &Profile) -> PyResult<u6
     Ok(profile.tokens(json.counts) + json.media)
 }
 
+/// A block or a tool without its cache mark, which is an instruction to the provider
+/// and no content.
+pub(crate) fn without_cache_mark<'py>(block: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let mark = intern!(block.py(), "cache_control");
+    match block.cast::<PyDict>() {
+        Ok(dict) if dict.contains(mark)? => {
+            let copy = dict.copy()?;
+            copy.del_item(mark)?;
+            Ok(copy.into_any())
+        }
+        _ => Ok(block.clone()),
+    }
+}
+
 /// Whether a string is a data URL that carries a medium and nothing else.
-pub(crate) fn is_data_url(text: &Text<'_>) -> bool {
+fn is_data_url(text: &Text<'_>) -> bool {
     let Some(bytes) = text.ascii().filter(|bytes| bytes.starts_with(b"data:")) else { return false };
     let head = &bytes[..bytes.len().min(128)];
     head.windows(8).any(|window| window == b";base64,")
@@ -89,7 +110,7 @@ impl Json {
 
     fn add_string(&mut self, string: &Bound<'_, PyString>) -> PyResult<()> {
         let text = Text::of(string)?;
-        if is_data_url(&text) {
+        if self.data_urls == DataUrls::AreMedia && is_data_url(&text) {
             self.media += MEDIUM;
         } else {
             self.add_text(&text, string.py());

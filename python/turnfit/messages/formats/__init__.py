@@ -13,7 +13,7 @@ from turnfit.messages.formats.openai_chat import OPENAI_CHAT
 from turnfit.messages.formats.table import Format, Message
 from turnfit.messages.native import Message as NativeMessage
 
-__all__ = ["FORMATS", "PLAIN", "format_named", "format_of", "foreign_signs", "recognise"]
+__all__ = ["FORMATS", "PLAIN", "foreign_signs", "format_named", "format_of", "recognise"]
 
 FORMATS: dict[str, Format] = {
     format_.name: format_ for format_ in (OPENAI_CHAT, ANTHROPIC, TURNFIT)

@@ -36,7 +36,6 @@ TURNFIT = Format(
     rules=(
         rules.results_have_calls,
         rules.calls_are_answered_at_once,
-        rules.starts_with_a_user_message,
     ),
     reader=_read,
     rewriter=_rewrite,

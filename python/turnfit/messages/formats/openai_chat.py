@@ -79,6 +79,5 @@ OPENAI_CHAT = Format(
     rules=(
         rules.results_have_calls,
         rules.calls_are_answered_at_once,
-        rules.starts_with_a_user_message,
     ),
 )

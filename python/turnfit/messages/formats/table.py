@@ -135,8 +135,7 @@ class Format:
     def read(self, messages: Sequence[Message]) -> Reading:
         """The roles and rows of a history."""
         read = [
-            _core.read_message(self.table, index, message)
-            for index, message in enumerate(messages)
+            _core.read_message(self.table, index, message) for index, message in enumerate(messages)
         ]
         rows = [
             [Row(index, kind, id_, name) for kind, id_, name, _ in message_rows]

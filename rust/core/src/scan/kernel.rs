@@ -68,8 +68,8 @@ pub(super) trait Bytes: Copy {
     /// [`thirds_by_lookup`], or all.
     fn thirds(window: &Window) -> u64;
 
-    /// Asks for the cache line at an address, which need not exist.
-    fn prefetch(address: *const u8);
+    /// Asks for the cache line of a byte.
+    fn prefetch(byte: &u8);
 }
 
 /// Registers that can look up nibbles.
@@ -116,6 +116,22 @@ impl Masks {
         self.wide |= part.wide << at;
         self.cjk |= part.cjk << at;
         self.mixed |= part.mixed << at;
+    }
+}
+
+impl Masks {
+    /// The masks without those of the first bytes.
+    #[inline(always)]
+    fn skip(self, bytes: usize) -> Self {
+        Self {
+            high: self.high >> bytes,
+            continuing: self.continuing >> bytes,
+            second: self.second >> bytes,
+            long: self.long >> bytes,
+            wide: self.wide >> bytes,
+            cjk: self.cjk >> bytes,
+            mixed: self.mixed >> bytes,
+        }
     }
 }
 
@@ -208,29 +224,30 @@ fn comparison_masks<V: Bytes>(before: V, here: V) -> Masks {
 #[inline(always)]
 pub(super) fn utf8<V: Bytes>(bytes: &[u8]) -> ScriptCounts {
     let mut tally = Tally::new(bytes);
-    let (blocks, tail) = bytes.as_chunks::<BLOCK>();
-    if let Some(head) = blocks.first() {
-        tally.add::<V>(&padded(0, head), 0);
-    }
-    for at in (BLOCK..BLOCK * blocks.len()).step_by(BLOCK) {
-        V::prefetch(bytes.as_ptr().wrapping_add(at + AHEAD));
-        if let Some(window) = bytes[at - 1..].first_chunk() {
-            tally.add::<V>(window, at);
+    let head = &bytes[..bytes.len().min(BLOCK)];
+    tally.add::<V>(&padded(head), 0, 0);
+    let mut at = BLOCK;
+    while let Some(window) = bytes.get(at - 1..at + BLOCK) {
+        if let Some(ahead) = bytes.get(at + AHEAD) {
+            V::prefetch(ahead);
         }
+        if let Some(window) = window.first_chunk() {
+            tally.add::<V>(window, at, 0);
+        }
+        at += BLOCK;
     }
-    if !tail.is_empty() {
-        let at = bytes.len() - tail.len();
-        let before = if at == 0 { 0 } else { bytes[at - 1] };
-        tally.add::<V>(&padded(before, tail), at);
+    if let Some(window) = bytes.last_chunk()
+        && at < bytes.len()
+    {
+        tally.add::<V>(window, at, at + BLOCK - bytes.len());
     }
     tally.counts()
 }
 
 #[inline(always)]
-fn padded(before: u8, tail: &[u8]) -> Window {
+fn padded(block: &[u8]) -> Window {
     let mut window = [0; BLOCK + 1];
-    window[0] = before;
-    window[1..=tail.len()].copy_from_slice(tail);
+    window[1..=block.len()].copy_from_slice(block);
     window
 }
 
@@ -280,12 +297,12 @@ impl<'a> Tally<'a> {
     }
 
     #[inline(always)]
-    fn add<V: Bytes>(&mut self, window: &Window, at: usize) {
+    fn add<V: Bytes>(&mut self, window: &Window, at: usize, skip: usize) {
         if is_ascii::<V>(window) {
             self.carry = Carry::default();
             return;
         }
-        let masks = V::masks(window);
+        let masks = V::masks(window).skip(skip);
         let carry = &mut self.carry;
         let third = masks.continuing & carry.long.after(masks.long);
         let wide_third = third & carry.wide.after(masks.wide);
@@ -297,7 +314,7 @@ impl<'a> Tally<'a> {
         self.continued += u64::from((masks.second | third | fourth).count_ones());
         self.cjk += u64::from(cjk.count_ones());
         if open != 0 {
-            self.cjk += decode(self.bytes, at, open & V::thirds(window));
+            self.cjk += decode(self.bytes, at, open & V::thirds(window) >> skip);
         }
     }
 
@@ -352,7 +369,7 @@ fn starts_with_cjk(bytes: &[u8]) -> bool {
 #[inline(always)]
 pub(super) fn latin1<V: Bytes>(units: &[u8]) -> ScriptCounts {
     let (blocks, tail) = units.as_chunks::<BLOCK>();
-    let mut high = high_bytes::<V>(&padded(0, tail)[1..]);
+    let mut high = high_bytes::<V>(&padded(tail)[1..]);
     for block in blocks {
         high += high_bytes::<V>(block);
     }

@@ -57,9 +57,9 @@ impl Bytes for U8 {
     }
 
     #[inline(always)]
-    fn prefetch(address: *const u8) {
-        // SAFETY: a prefetch reads nothing, whatever the address.
-        unsafe { _mm_prefetch(address.cast(), _MM_HINT_T0) }
+    fn prefetch(byte: &u8) {
+        // SAFETY: a prefetch of a byte that is there.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(byte).cast()) }
     }
 }
 

@@ -1,0 +1,98 @@
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, final
+
+__all__ = [
+    "FRAME",
+    "Ledger",
+    "Plan",
+    "Reading",
+    "Recogniser",
+    "Table",
+    "Terms",
+    "__version__",
+    "count_scripts",
+    "estimate",
+    "estimate_tool",
+    "read_message",
+    "recognise",
+]
+
+__version__: str
+FRAME: int
+
+def estimate(text: str | bytes | bytearray | memoryview, /) -> int: ...
+def count_scripts(text: str | bytes | bytearray | memoryview, /) -> tuple[int, int, int]: ...
+def estimate_tool(tool: Any, /) -> int: ...
+def read_message(
+    table: Table, index: int, message: Any
+) -> tuple[
+    Literal["system", "user", "assistant", "tool"],
+    int,
+    list[tuple[Literal["call", "result"], str | None, str | None, int]],
+]: ...
+def recognise(
+    messages: Iterable[Any], start: int, recogniser: Recogniser
+) -> tuple[int, str] | None: ...
+
+@final
+class Table:
+    def __new__(cls, format: Any, foreign: Mapping[str, Mapping[str, str]]) -> Table: ...
+
+@final
+class Recogniser:
+    def __new__(cls, signs: Mapping[str, Mapping[str, str]], native: type) -> Recogniser: ...
+
+@final
+class Reading:
+    def __new__(cls, role: str, rows: Sequence[tuple[Any, ...]]) -> Reading: ...
+    @property
+    def tokens(self) -> int: ...
+
+@final
+class Terms:
+    def __new__(
+        cls,
+        table: Table,
+        *,
+        worth: float,
+        clear_batch: int,
+        stride: int,
+        notes: tuple[str, str, str],
+        arguments: dict[str, Any],
+        known_cleared: Sequence[str],
+        known_trimmed: Sequence[str],
+        clear_inputs: bool,
+        pinned: set[int] | Callable[[Any], bool],
+        treatment: Callable[[str], tuple[bool, bool]],
+    ) -> Terms: ...
+    @property
+    def trim_note_tokens(self) -> int: ...
+
+@final
+class Ledger:
+    def __new__(cls, table: Table, terms: Terms) -> Ledger: ...
+    def __len__(self) -> int: ...
+    @property
+    def tokens(self) -> int: ...
+    def message_tokens(self, message: int) -> int: ...
+    def extend(self, messages: Iterable[Any]) -> None: ...
+    def plan(self, room: int, keep: tuple[str, int], keep_at_least: int, stride: int) -> Plan: ...
+    def request(self, history: list[Any], plan: Plan) -> list[Any]: ...
+    def cleared(self, plan: Plan) -> list[tuple[int, int, str | None, int]]: ...
+    def cleared_totals(self, plan: Plan) -> tuple[int, int]: ...
+
+@final
+class Plan:
+    @property
+    def step(self) -> Literal["whole", "results", "turns", "rounds"]: ...
+    @property
+    def tokens(self) -> int: ...
+    @property
+    def messages(self) -> int: ...
+    @property
+    def kept(self) -> list[tuple[int, int]]: ...
+    @property
+    def note_before(self) -> int | None: ...
+    @property
+    def in_flight(self) -> int | None: ...
+    def goes_on_in(self, later: Plan) -> bool: ...

@@ -1,0 +1,78 @@
+"""A click group that speaks of errors in one line and exits as a Unix tool does."""
+
+from __future__ import annotations
+
+import os
+import sys
+from io import TextIOWrapper
+from typing import Any, NoReturn
+
+import click
+
+from turnfit.errors import TurnfitError
+
+__all__ = ["Commands", "complain"]
+
+_INPUT_ERROR = 2
+_INTERRUPTED = 130
+_BROKEN_PIPE = 141
+
+
+def complain(what: str) -> None:
+    """Say one line on stderr."""
+    click.echo(f"turnfit: {' '.join(what.splitlines())}", err=True)
+
+
+class Commands(click.Group):
+    """Commands that return their exit code."""
+
+    def main(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Run a command and exit by its code, or with one line on what is wrong."""
+        try:
+            code = super().main(*args, **{**kwargs, "standalone_mode": False})
+        except click.UsageError as error:
+            complain(_with_help(error))
+            code = error.exit_code
+        except click.Abort:
+            code = _INTERRUPTED
+        sys.exit(code or 0)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; its errors in the input become one line."""
+        _never_fail_on_a_character()
+        try:
+            code = super().invoke(ctx)
+            # Here and not at the interpreter's end, where a broken pipe makes noise.
+            sys.stdout.flush()
+            return code
+        except BrokenPipeError:
+            return _quiet_end()
+        except KeyboardInterrupt:
+            return _INTERRUPTED
+        except OSError as error:
+            complain(f"{_file_of(error)}{error.strerror}")
+        except TurnfitError as error:
+            complain(str(error))
+        return _INPUT_ERROR
+
+
+def _with_help(error: click.UsageError) -> str:
+    place = f" (see '{error.ctx.command_path} --help')" if error.ctx else ""
+    return f"{error.format_message().removesuffix('.')}{place}"
+
+
+def _file_of(error: OSError) -> str:
+    return f"{os.fsdecode(error.filename)}: " if error.filename else ""
+
+
+def _never_fail_on_a_character() -> None:
+    """File names and tool names may hold what the terminal's encoding can't say."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _quiet_end() -> int:
+    """Let what is still buffered go nowhere: the reader is gone."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return _BROKEN_PIPE

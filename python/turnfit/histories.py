@@ -1,0 +1,208 @@
+"""Histories in files: one read, and the fitted request written in the same container.
+
+Three containers are known: a JSON list of messages; a JSON object with the list under
+``messages``, and perhaps ``system`` and ``tools`` beside it; JSON lines, a message a line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, NoReturn
+
+from turnfit.errors import TurnfitError
+from turnfit.messages.formats.table import Message
+
+__all__ = ["History", "HistoryError", "parse_history", "write_file"]
+
+_WANTED = 'a list of messages, an object with "messages", or JSON lines with a message a line'
+
+
+class HistoryError(TurnfitError, ValueError):
+    """A file that holds no history, or a broken one."""
+
+
+@dataclass(frozen=True)
+class History:
+    """A history as a file holds it.
+
+    Attributes:
+        messages: the messages.
+        container: ``list``, ``object`` or ``lines``.
+        around: the object that holds the messages, where it is one.
+        indent: by what the file indents its JSON; None where it is on one line.
+    """
+
+    messages: list[Message]
+    container: Literal["list", "object", "lines"]
+    around: dict[str, Any] = field(default_factory=dict)
+    indent: str | None = None
+
+    @property
+    def system(self) -> Any:
+        """The system prompt that stands beside the messages, or None."""
+        return self.around.get("system")
+
+    @property
+    def tools(self) -> Any:
+        """The tool definitions that stand beside the messages, or None."""
+        return self.around.get("tools")
+
+    def to_bytes(self, messages: list[Message]) -> bytes:
+        r"""These messages in the container that the history came in, as UTF-8.
+
+        >>> history = parse_history(b'{"model": "m", "messages": []}', "h.json")
+        >>> history.to_bytes([{"role": "user", "content": "Привет"}]).decode()
+        '{"model": "m", "messages": [{"role": "user", "content": "Привет"}]}\n'
+        """
+        if self.container == "lines":
+            text = "".join(f"{json.dumps(message, ensure_ascii=False)}\n" for message in messages)
+        else:
+            value = {**self.around, "messages": messages} if self.around else messages
+            text = f"{json.dumps(value, ensure_ascii=False, indent=self.indent)}\n"
+        # UTF-8 has no lone surrogates. In JSON they stand inside strings only, where
+        # Python's escape for them is JSON's too.
+        return text.encode("utf-8", "backslashreplace")
+
+
+def parse_history(data: bytes, name: str) -> History:
+    """The history in a file's bytes.
+
+    Args:
+        data: the file's content, in UTF-8.
+        name: what errors call the file.
+
+    Raises:
+        HistoryError: with file, line and column where the JSON is broken, and with what
+            was found and what is wanted where it is another kind of file.
+
+    >>> parse_history(b'[{"role": "user", "content": "Hello!"}]', "h.json").messages
+    [{'role': 'user', 'content': 'Hello!'}]
+    """
+    text = _decode(data, name)
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    if not lines:
+        raise HistoryError(f"{name}: the file is empty; wanted is {_WANTED}")
+    if len(lines) > 1 and _is_json(lines[0][1]):
+        rows = [(f"line {number}", _loads(line, name, number)) for number, line in lines]
+        return History(_plain(rows, name), "lines")
+    return _from_value(_loads(text, name, 1), name, _indent_of(text))
+
+
+def _decode(data: bytes, name: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise HistoryError(
+            f"{name}:{line}: not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}"
+        ) from None
+
+
+def _is_json(line: str) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _loads(text: str, name: str, line: int) -> Any:
+    """The value of a JSON text that begins on this line of the file."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        place = f"{name}:{line + error.lineno - 1}:{error.colno}"
+        raise HistoryError(f"{place}: broken JSON: {error.msg}") from None
+    except RecursionError:
+        raise HistoryError(f"{name}:{line}: the JSON is nested too deeply") from None
+    except ValueError as error:
+        raise HistoryError(f"{name}:{line}: {error}") from None
+
+
+def _indent_of(text: str) -> str | None:
+    found = re.match(r"\s*[\[{]\r?\n([ \t]+)", text)
+    return found[1] if found else None
+
+
+def _from_value(value: Any, name: str, indent: str | None) -> History:
+    if isinstance(value, dict) and "messages" in value:
+        messages = value["messages"]
+        if not isinstance(messages, list):
+            _refuse(f'{name}: "messages" holds {_kind(messages)}, not a list of messages')
+        return History(_plain(_numbered(messages), name), "object", value, indent)
+    if isinstance(value, dict) and "role" in value:
+        return History([value], "lines")
+    if isinstance(value, list):
+        return History(_plain(_numbered(value), name), "list", indent=indent)
+    return _refuse(f"{name}: holds {_kind(value)}; wanted is {_WANTED}")
+
+
+def _numbered(messages: list[Any]) -> Iterator[tuple[str, Any]]:
+    return ((f"message {index}", message) for index, message in enumerate(messages))
+
+
+def _plain(rows: Iterator[tuple[str, Any]] | list[tuple[str, Any]], name: str) -> list[Message]:
+    """The rows' messages, if they are messages and not wrapped in something else."""
+    messages = []
+    for place, row in rows:
+        if isinstance(row, dict) and "role" not in row:
+            if isinstance(row.get("messages"), list):
+                _refuse(
+                    f"{name}: {place} is a whole history ({_kind(row)}); wanted is one history: "
+                    f"take one out, as with: sed -n 1p {name} | turnfit fit -"
+                )
+            if isinstance(row.get("message"), dict):
+                _refuse(
+                    f"{name}: {place} has its message wrapped ({_kind(row)}); wanted are the "
+                    f"messages themselves, as from: jq -c '.message // empty' {name}"
+                )
+        messages.append(row)
+    return messages
+
+
+def _refuse(what: str) -> NoReturn:
+    raise HistoryError(what)
+
+
+def _kind(value: Any) -> str:
+    """What a value is, for a person: an object is told by its first keys."""
+    if isinstance(value, dict):
+        keys = ", ".join(json.dumps(key, ensure_ascii=False) for key in list(value)[:4])
+        return f"an object with {keys}{', ...' if len(value) > 4 else ''}" if value else "{}"
+    names = {list: "a list", str: "a string", bool: "a boolean", type(None): "null"}
+    return names.get(type(value), "a number")
+
+
+def write_file(path: str, data: bytes) -> None:
+    """Write a file whole or not at all, so that it may be the one that was read.
+
+    Raises:
+        OSError: with the file named; what stood there before still does.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        # A device or a pipe: renaming a file over it would do away with it.
+        target.write_bytes(data)
+        return
+    beside = target.with_name(f".turnfit-{secrets.token_hex(8)}")
+    try:
+        _replace(target, beside, data)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, path) from None
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _replace(target: Path, beside: Path, data: bytes) -> None:
+    with open(beside, "xb") as file:
+        file.write(data)
+    if target.exists():
+        shutil.copymode(target, beside)
+    os.replace(beside, target)
