@@ -28,7 +28,7 @@ def read_message(
 ) -> tuple[
     Literal["system", "user", "assistant", "tool"],
     int,
-    list[tuple[Literal["call", "result"], str | None, str | None, int]],
+    list[tuple[Literal["call", "result"], str | None, str | None, bool]],
 ]: ...
 def recognise(
     messages: Iterable[Any], start: int, recogniser: Recogniser

@@ -11,7 +11,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NoReturn
@@ -123,7 +123,7 @@ def _loads(text: str, name: str, line: int) -> Any:
     except RecursionError:
         raise HistoryError(f"{name}:{line}: the JSON is nested too deeply") from None
     except ValueError as error:
-        raise HistoryError(f"{name}:{line}: {error}") from None
+        raise HistoryError(f"{name}:{line}: {str(error).partition(';')[0]}") from None
 
 
 def _indent_of(text: str) -> str | None:
@@ -148,23 +148,30 @@ def _numbered(messages: list[Any]) -> Iterator[tuple[str, Any]]:
     return ((f"message {index}", message) for index, message in enumerate(messages))
 
 
-def _plain(rows: Iterator[tuple[str, Any]] | list[tuple[str, Any]], name: str) -> list[Message]:
+def _plain(rows: Iterable[tuple[str, Any]], name: str) -> list[Message]:
     """The rows' messages, if they are messages and not wrapped in something else."""
     messages = []
     for place, row in rows:
         if isinstance(row, dict) and "role" not in row:
-            if isinstance(row.get("messages"), list):
-                _refuse(
-                    f"{name}: {place} is a whole history ({_kind(row)}); wanted is one history: "
-                    f"take one out, as with: sed -n 1p {name} | turnfit fit -"
-                )
-            if isinstance(row.get("message"), dict):
-                _refuse(
-                    f"{name}: {place} has its message wrapped ({_kind(row)}); wanted are the "
-                    f"messages themselves, as from: jq -c '.message // empty' {name}"
-                )
+            _refuse_wrapped(row, f"{name}: {place}")
         messages.append(row)
     return messages
+
+
+def _refuse_wrapped(row: dict[str, Any], place: str) -> None:
+    if isinstance(row.get("messages"), list):
+        _refuse(
+            f"{place} is a whole history ({_kind(row)}); wanted is one history: "
+            "take out a line, as with: sed -n 1p"
+        )
+    if isinstance(row.get("message"), dict):
+        _refuse(
+            f"{place} has its message wrapped ({_kind(row)}); wanted are the messages "
+            "themselves, as from: jq -c '.message // empty'"
+        )
+    # Some formats have items without a role, but never without a type.
+    if "type" not in row:
+        _refuse(f"{place} is no message ({_kind(row)}); wanted is {_WANTED}")
 
 
 def _refuse(what: str) -> NoReturn:

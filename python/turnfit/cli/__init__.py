@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import sys
 
-__all__ = ["main"]
+from turnfit.cli.exits import INTERRUPTED, WRONG
 
-INTERRUPTED = 130
+__all__ = ["main"]
 
 
 def main() -> None:
@@ -22,6 +22,6 @@ def main() -> None:
         if error.name is None or error.name.partition(".")[0] not in ("click", "rich"):
             raise
         print("turnfit: for the command line: pip install 'turnfit[cli]'", file=sys.stderr)
-        sys.exit(1)
+        sys.exit(WRONG)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+import sys
 import tomllib
-from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import click
 
 from turnfit import __version__
 from turnfit.cli.estimating import estimate_files
+from turnfit.cli.exits import OK, WRONG
 from turnfit.cli.explaining import explain_fit
-from turnfit.cli.group import Commands, complain
+from turnfit.cli.group import Commands, InputError
+from turnfit.cli.telling import tell
+from turnfit.errors import FormatError
 from turnfit.fitting.fit import fit
 from turnfit.fitting.fitted import Fitted
 from turnfit.fitting.policy import Policy
 from turnfit.histories import History, HistoryError, parse_history, write_file
 from turnfit.messages.check import check
-from turnfit.messages.estimate import estimate_request
 from turnfit.messages.formats import FORMATS, format_of
 
 __all__ = ["commands"]
 
 _OPTIONS: dict[str, Any] = {"context_settings": {"help_option_names": ["-h", "--help"]}}
-_OK, _WRONG = 0, 1
 
 # Formats of objects can't come from a file.
 _format = click.option(
@@ -73,10 +76,10 @@ def commands() -> None:
 def _fit(
     history: str, budget: int | None, policy: str | None, format: str | None, out: str | None
 ) -> int:
-    """Fit a history into a budget and write the request.
+    """Fit a history into a budget.
 
-    The request has the container of the history and goes to stdout; what was done is
-    told on stderr. Exits 1 if the request is over the budget all the same.
+    Writes the request in the container of the history, to stdout if not told otherwise,
+    and says on stderr what was done. Exits 1 if the request is over the budget all the same.
 
     \b
     Examples:
@@ -86,10 +89,10 @@ def _fit(
     """
     read = _read(history)
     rules = _rules(policy, budget)
-    fitted = _fitted(read, rules, format)
+    fitted = _fitted(history, read, rules, format)
     _write(out, read.to_bytes(fitted.messages))
-    _tell(read, fitted, rules.reserve, format)
-    return _OK if fitted.fits else _WRONG
+    tell(read, fitted, rules, format)
+    return OK if fitted.fits else WRONG
 
 
 @commands.command("explain", **_OPTIONS)
@@ -101,7 +104,7 @@ def _fit(
 def _explain(
     history: str, budget: int | None, policy: str | None, format: str | None, whole: bool
 ) -> int:
-    """Show what takes the tokens of a history, and what fitting would do to it.
+    """Show where the tokens are and what would go.
 
     \b
     Examples:
@@ -109,18 +112,19 @@ def _explain(
       turnfit explain history.json --budget 400000 --all | less
     """
     read = _read(history)
-    fitted = _fitted(read, _rules(policy, budget), format)
+    fitted = _fitted(history, read, _rules(policy, budget), format)
     explain_fit(read, fitted, format_of(read.messages, format), whole)
-    return _OK
+    return OK
 
 
 @commands.command("estimate", **_OPTIONS)
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--json", "as_json", is_flag=True, help="A JSON list with an object per file.")
 def _estimate(files: tuple[str, ...], as_json: bool) -> int:
-    """Estimate the tokens of files, and count their characters by script.
+    """Estimate the tokens of files.
 
-    A file that can't be read is reported, the others are counted; then it exits 1.
+    Prints tokens and characters by script: ASCII; Chinese, Japanese, Korean; other. A
+    file that can't be read is reported, the others are counted; then it exits 1.
 
     \b
     Examples:
@@ -128,14 +132,16 @@ def _estimate(files: tuple[str, ...], as_json: bool) -> int:
       git diff | turnfit estimate -
       turnfit estimate --json notes.md | jq '.[].tokens'
     """
-    return _OK if estimate_files(files, as_json) else _WRONG
+    return OK if estimate_files(files, as_json) else WRONG
 
 
 @commands.command("check", **_OPTIONS)
 @_history
 @_format
 def _check(history: str, format: str | None) -> int:
-    """Print what a provider would refuse in a history; exits 1 if there is anything.
+    """Print what a provider would refuse.
+
+    One problem a line; exits 1 if there are any.
 
     \b
     Examples:
@@ -143,10 +149,61 @@ def _check(history: str, format: str | None) -> int:
       turnfit check request.jsonl --format anthropic
     """
     messages = _read(history).messages
-    problems = _named(history, lambda: check(messages, format=format))
+    with _named(history):
+        problems = check(messages, format=format)
     for problem in problems:
         click.echo(str(problem))
     if not problems:
         name = format_of(messages, format).name
         click.echo(f"nothing wrong in {len(messages):,} messages ({name})")
-    return _WRONG if problems else _OK
+    return WRONG if problems else OK
+
+
+def _read(name: str) -> History:
+    if name == "-":
+        return parse_history(sys.stdin.buffer.read(), "stdin")
+    return parse_history(Path(name).read_bytes(), name)
+
+
+def _write(out: str | None, data: bytes) -> None:
+    if out is not None and out != "-":
+        write_file(out, data)
+        return
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+@contextmanager
+def _named(history: str) -> Iterator[None]:
+    """What is wrong with a message is said with the file's name."""
+    try:
+        yield
+    except FormatError as error:
+        name = "stdin" if history == "-" else history
+        raise HistoryError(f"{name}: {error}") from error
+
+
+def _fitted(name: str, history: History, policy: Policy, format: str | None) -> Fitted:
+    with _named(name):
+        return fit(
+            history.messages, policy, system=history.system, tools=history.tools, format=format
+        )
+
+
+def _rules(path: str | None, budget: int | None) -> Policy:
+    if path is None and budget is None:
+        raise click.UsageError("give --budget or --policy", click.get_current_context())
+    values = {} if path is None else _toml(path)
+    if budget is not None:
+        values["budget"] = budget
+    try:
+        return Policy.from_dict(values)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+def _toml(path: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(Path(path).read_text("utf-8"))
+    except ValueError as error:
+        raise InputError(f"{path}: not TOML: {error}") from error

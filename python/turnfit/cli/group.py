@@ -9,18 +9,21 @@ from typing import Any, NoReturn
 
 import click
 
+from turnfit.cli.exits import BROKEN_PIPE, INPUT_ERROR, INTERRUPTED
 from turnfit.errors import TurnfitError
 
-__all__ = ["Commands", "complain"]
-
-_INPUT_ERROR = 2
-_INTERRUPTED = 130
-_BROKEN_PIPE = 141
+__all__ = ["Commands", "InputError", "complain"]
 
 
 def complain(what: str) -> None:
     """Say one line on stderr."""
     click.echo(f"turnfit: {' '.join(what.splitlines())}", err=True)
+
+
+class InputError(click.ClickException):
+    """An input that can't be used, said in one line."""
+
+    exit_code = INPUT_ERROR
 
 
 class Commands(click.Group):
@@ -30,11 +33,11 @@ class Commands(click.Group):
         """Run a command and exit by its code, or with one line on what is wrong."""
         try:
             code = super().main(*args, **{**kwargs, "standalone_mode": False})
-        except click.UsageError as error:
+        except click.ClickException as error:
             complain(_with_help(error))
             code = error.exit_code
         except click.Abort:
-            code = _INTERRUPTED
+            code = INTERRUPTED
         sys.exit(code or 0)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -48,17 +51,19 @@ class Commands(click.Group):
         except BrokenPipeError:
             return _quiet_end()
         except KeyboardInterrupt:
-            return _INTERRUPTED
+            return INTERRUPTED
         except OSError as error:
             complain(f"{_file_of(error)}{error.strerror}")
         except TurnfitError as error:
             complain(str(error))
-        return _INPUT_ERROR
+        return INPUT_ERROR
 
 
-def _with_help(error: click.UsageError) -> str:
-    place = f" (see '{error.ctx.command_path} --help')" if error.ctx else ""
-    return f"{error.format_message().removesuffix('.')}{place}"
+def _with_help(error: click.ClickException) -> str:
+    what = error.format_message()
+    if isinstance(error, click.UsageError) and error.ctx:
+        return f"{what.removesuffix('.')} (see '{error.ctx.command_path} --help')"
+    return what
 
 
 def _file_of(error: OSError) -> str:
@@ -75,4 +80,4 @@ def _never_fail_on_a_character() -> None:
 def _quiet_end() -> int:
     """Let what is still buffered go nowhere: the reader is gone."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return _BROKEN_PIPE
+    return BROKEN_PIPE

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -38,6 +39,13 @@ def _label(row: Row) -> str | None:
     return row.id if row.id is not None else row.name
 
 
+def _groups(reading: Reading) -> Iterator[list[Row]]:
+    """The rows of each message; neighbours of one role are one where the provider merges them."""
+    key = reading.roles.__getitem__ if reading.merges else lambda index: index
+    for _, indices in groupby(range(len(reading.roles)), key=key):
+        yield [row for index in indices for row in reading.rows[index]]
+
+
 def _exchanges(reading: Reading) -> Iterator[tuple[list[Row], list[Row]]]:
     """A message's calls, with the results in it and right behind it.
 
@@ -45,7 +53,7 @@ def _exchanges(reading: Reading) -> Iterator[tuple[list[Row], list[Row]]]:
     """
     calls: list[Row] = []
     results: list[Row] = []
-    for rows in reading.rows:
+    for rows in _groups(reading):
         own_calls = [row for row in rows if row.kind == "call"]
         own_results = [row for row in rows if row.kind == "result"]
         if own_calls or not own_results:
@@ -57,10 +65,15 @@ def _exchanges(reading: Reading) -> Iterator[tuple[list[Row], list[Row]]]:
 
 
 def results_have_calls(reading: Reading) -> list[Problem]:
-    """Every result answers a call of the message that it follows."""
+    """Every result answers a call of the message that it follows.
+
+    What the provider runs it may answer later, as long as the call comes first.
+    """
     problems = []
+    before: set[str | None] = set()
     for calls, results in _exchanges(reading):
         labels = {_label(call) for call in calls}
+        before |= labels
         problems += [
             _problem(
                 row.message,
@@ -68,7 +81,7 @@ def results_have_calls(reading: Reading) -> list[Problem]:
                 f"the result of {_label(row)!r} answers no call of the message that it follows",
             )
             for row in results
-            if _label(row) not in labels
+            if _label(row) not in (before if row.by_provider else labels)
         ]
     return problems
 
@@ -76,13 +89,15 @@ def results_have_calls(reading: Reading) -> list[Problem]:
 def calls_are_answered_at_once(reading: Reading) -> list[Problem]:
     """Every call is answered in the messages right behind it, unless it is still in flight."""
     problems = []
-    last = len(reading.messages) - 1
+    end = _end(reading)
     for calls, results in _exchanges(reading):
         answers = Counter(_label(row) for row in results)
         for call in calls:
+            if call.by_provider:
+                continue
             if answers[_label(call)] > 0:
                 answers[_label(call)] -= 1
-            elif call.message < last:
+            elif call.message < end:
                 problems.append(
                     _problem(
                         call.message,
@@ -91,6 +106,14 @@ def calls_are_answered_at_once(reading: Reading) -> list[Problem]:
                     )
                 )
     return problems
+
+
+def _end(reading: Reading) -> int:
+    """The first message behind which nothing follows but calls in flight."""
+    end = len(reading.roles)
+    while end and reading.roles[end - 1] == "assistant" and reading.rows[end - 1]:
+        end -= 1
+    return end
 
 
 def ids_are_unique_in_a_message(reading: Reading) -> list[Problem]:

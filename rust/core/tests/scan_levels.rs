@@ -117,7 +117,8 @@ fn levels_agree_on_every_code_point_in_every_encoding() {
 
 #[test]
 fn levels_agree_at_the_edges_of_every_range_alone() {
-    let edges = CJK_RANGES.into_iter().chain([(0, 0x7F), (0x80, 0x7FF), (0x800, 0xFFFF), (0x1_0000, 0x10_FFFF)]);
+    let edges =
+        CJK_RANGES.into_iter().chain([(0, 0x7F), (0x80, 0x7FF), (0x800, 0xFFFF), (0x1_0000, 0x10_FFFF)]);
     for edge in edges.flat_map(|(first, last)| [first.saturating_sub(1), first, last, last + 1]) {
         for length in [1, 2, 21, 22, 63, 64, 65, 129] {
             assert_ucs4_agrees(&vec![edge; length]);

@@ -18,36 +18,15 @@ const IN_CACHE: usize = 256 << 10;
 const ROUNDS: usize = 15;
 
 const TEXTS: [(&str, &str); 10] = [
-    (
-        "ascii",
-        "The agent reads a file, edits it, and runs the tests again.\n",
-    ),
-    (
-        "russian",
-        "Агент читает файл, правит его и снова запускает проверки.\n",
-    ),
-    (
-        "greek+é",
-        "Ο πράκτορας διαβάζει, naïve café déjà vu — l’œuvre.\n",
-    ),
-    (
-        "hindi",
-        "एजेंट फ़ाइल पढ़ता है, उसे बदलता है और फिर से परीक्षण चलाता है।\n",
-    ),
-    (
-        "chinese",
-        "代理读取文件，进行修改，然后再次运行测试。“上下文”不会溢出！\n",
-    ),
-    (
-        "korean",
-        "에이전트는 파일을 읽고, 고치고, 다시 시험을 돌린다.\n",
-    ),
+    ("ascii", "The agent reads a file, edits it, and runs the tests again.\n"),
+    ("russian", "Агент читает файл, правит его и снова запускает проверки.\n"),
+    ("greek+é", "Ο πράκτορας διαβάζει, naïve café déjà vu — l’œuvre.\n"),
+    ("hindi", "एजेंट फ़ाइल पढ़ता है, उसे बदलता है और फिर से परीक्षण चलाता है।\n"),
+    ("chinese", "代理读取文件，进行修改，然后再次运行测试。“上下文”不会溢出！\n"),
+    ("korean", "에이전트는 파일을 읽고, 고치고, 다시 시험을 돌린다.\n"),
     ("emoji", "🙂🚀❤️👩‍💻🔥🎉✅🇩🇪👍🏽"),
     ("buttons", "🈯️🈲🉐🈺 ￥￦ ᅠ"),
-    (
-        "code",
-        "    let x = f(a, b)?; // проверка: 确认 “ok” — naïve ✓\n    if x > 0 { return Ok(x); }\n",
-    ),
+    ("code", "    let x = f(a, b)?; // проверка: 确认 “ok” — naïve ✓\n    if x > 0 { return Ok(x); }\n"),
     ("mojibake", "caf\u{FFFD}\u{FFFD} \u{FFFD}x\u{FFFD}\n"),
 ];
 
@@ -104,10 +83,8 @@ fn short_texts() {
 
 fn report_utf8(size: usize, passes: usize) {
     let words = words(size);
-    let mut texts: Vec<(&str, Vec<u8>)> = TEXTS
-        .iter()
-        .map(|&(name, text)| (name, repeat(text.as_bytes(), size)))
-        .collect();
+    let mut texts: Vec<(&str, Vec<u8>)> =
+        TEXTS.iter().map(|&(name, text)| (name, repeat(text.as_bytes(), size))).collect();
     texts.push(("random", noise(size)));
     for (name, bytes) in &texts {
         for level in scan::levels() {
@@ -161,10 +138,7 @@ fn repeat<T: Clone>(unit: &[T], length: usize) -> Vec<T> {
 }
 
 fn words(size: usize) -> Vec<u64> {
-    noise(size)
-        .chunks_exact(8)
-        .map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default()))
-        .collect()
+    noise(size).chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default())).collect()
 }
 
 fn noise(size: usize) -> Vec<u8> {

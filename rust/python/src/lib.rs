@@ -80,10 +80,10 @@ mod _core {
         value::tokens(&value::without_cache_mark(tool)?, &Profile::SCRIPT, DataUrls::AreText)
     }
 
-    type Rows = Vec<(&'static str, Option<Py<PyString>>, Option<Py<PyString>>, u64)>;
+    type Rows = Vec<(&'static str, Option<Py<PyString>>, Option<Py<PyString>>, bool)>;
 
     /// A message as it is read: role, tokens, and its calls and results as
-    /// `("call" | "result", id, name, tokens of its arguments or content)`.
+    /// `("call" | "result", id, name, whether it may be cleared)`.
     #[pyfunction]
     fn read_message(table: &Table, index: usize, message: &Bound<'_, PyAny>) -> PyResult<(String, u64, Rows)> {
         let read = read(table, &Profile::SCRIPT, index, message)?;
@@ -91,7 +91,7 @@ mod _core {
         let py = message.py();
         let label = |label: &Option<Py<PyString>>| label.as_ref().map(|label| label.clone_ref(py));
         let rows = read.rows.iter();
-        let rows = rows.map(|row| (kind(row.kind), label(&row.id), label(&row.name), row.body)).collect();
+        let rows = rows.map(|row| (kind(row.kind), label(&row.id), label(&row.name), row.clearable)).collect();
         Ok((format!("{:?}", read.role).to_lowercase(), read.tokens, rows))
     }
 }

@@ -71,6 +71,7 @@ ANTHROPIC = Format(
             "search_result",
         ),
     ),
+    merges=True,
     note=lambda wording: {"role": "user", "content": wording},
     rules=(
         rules.results_have_calls,

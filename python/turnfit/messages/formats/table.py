@@ -61,12 +61,16 @@ class Signs:
 
 @dataclass(frozen=True)
 class Row:
-    """A call or a result, as it was read from a message."""
+    """A call or a result, as it was read from a message.
+
+    `by_provider` tells that the provider runs the tool: it pairs these itself.
+    """
 
     message: int
     kind: Literal["call", "result"]
     id: str | None
     name: str | None
+    by_provider: bool
 
 
 @dataclass(frozen=True)
@@ -94,6 +98,7 @@ class Reading:
     messages: Sequence[Message]
     roles: Sequence[Role]
     rows: Sequence[Sequence[Row]]
+    merges: bool
 
 
 Rule: TypeAlias = Callable[[Reading], "list[Problem]"]
@@ -109,6 +114,7 @@ class Format:
         roles: from a role's name to the role that it plays and a message's shape.
         parts: from the ``type`` of a part to its shape; ``*_x`` stands for all that end so.
         signs: what tells the format.
+        merges: whether the provider merges neighbours of one role.
         note: makes the message that bears a note.
         rules: what a provider refuses, for `turnfit.check`.
         reader: for messages that are objects: from a message to ``(role, rows)``.
@@ -120,6 +126,7 @@ class Format:
     roles: Mapping[str, tuple[Role, Shape]]
     parts: Mapping[str, Shape] = field(default_factory=dict)
     signs: Signs
+    merges: bool = False
     note: Callable[[str], Message]
     rules: Sequence[Rule] = ()
     reader: Callable[[Message], Any] | None = None
@@ -138,7 +145,7 @@ class Format:
             _core.read_message(self.table, index, message) for index, message in enumerate(messages)
         ]
         rows = [
-            [Row(index, kind, id_, name) for kind, id_, name, _ in message_rows]
+            [Row(index, kind, id_, name, not mine) for kind, id_, name, mine in message_rows]
             for index, (_, _, message_rows) in enumerate(read)
         ]
-        return Reading(messages, [role for role, _, _ in read], rows)
+        return Reading(messages, [role for role, _, _ in read], rows, self.merges)

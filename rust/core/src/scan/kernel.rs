@@ -12,34 +12,30 @@
 //! - a *fourth*: a continuation byte after the third of a sequence of four.
 //!
 //! Any other byte begins something: a code point, or a maximal invalid
-//! sequence, which counts as one. So there is no error to find, no fallback
-//! and no input that is slower than another: random bytes cost what prose
-//! costs.
+//! sequence, which counts as one. So there is no error to find and nothing to
+//! fall back on: random bytes cost what prose costs.
 //!
 //! The loop takes 64 bytes at a time, since that makes each of the sets above
 //! one `u64`, whatever the width of the vectors. "The byte before" is then a
 //! shift by one, with one bit carried from block to block ([`Delay`]), and the
-//! whole of UTF-8 is a dozen lines of logic in [`Tally::add`].
+//! rest of UTF-8 is the few lines of [`Carry::follow`].
 //!
 //! Classes come from the first two bytes of a sequence ([`tables`]), counted
 //! where the sequence ends. Of the few pairs that leave it open, such as
 //! F0 9F (emoji, but U+1F200 to U+1F2FF are CJK), the code point is decoded.
 //!
-//! # Strings
-//!
-//! The units of a `str` are code points: compare them with the ranges. A block
-//! of four registers with nothing from the first range on skips that.
-//!
-//! Neither kernel counts the ASCII, of which a buffer padded with zeros would
-//! have too many: they count what is not ASCII.
+//! Nothing counts the ASCII, of which a block padded with zeros has too much:
+//! the loops count what is not ASCII.
 
 use super::tables;
-use crate::script::{CJK_RANGES, Script, ScriptCounts, classify};
+use crate::script::{Script, ScriptCounts, classify};
 
 /// Bytes in a block, and bits in a mask.
 const BLOCK: usize = 64;
 
-const AHEAD: usize = 2048;
+/// How far ahead the loop asks for memory. The processor's own prefetching
+/// looks ahead by instructions, of which each line has too many here.
+pub(super) const AHEAD: usize = 2048;
 
 /// A block behind the byte that precedes it.
 pub(super) type Window = [u8; BLOCK + 1];
@@ -68,7 +64,7 @@ pub(super) trait Bytes: Copy {
     /// [`thirds_by_lookup`], or all.
     fn thirds(window: &Window) -> u64;
 
-    /// Asks for the cache line of a byte.
+    /// Asks for the cache line in which a byte is.
     fn prefetch(byte: &u8);
 }
 
@@ -253,49 +249,22 @@ fn padded(block: &[u8]) -> Window {
 
 struct Tally<'a> {
     bytes: &'a [u8],
+    /// Bytes that are not ASCII.
     high: u64,
+    /// Bytes that continue a sequence.
     continued: u64,
     cjk: u64,
     carry: Carry,
 }
 
-/// Masks of the block before, each under the name of what follows it.
-#[derive(Default)]
-struct Carry {
-    long: Delay,
-    wide: Delay,
-    wide_third: Delay,
-    cjk: Delay,
-    cjk_third: Delay,
-    mixed: Delay,
-}
-
-/// A mask of the block before.
-#[derive(Clone, Copy, Default)]
-struct Delay(u64);
-
-impl Delay {
-    /// The mask of the bytes that follow those of `mask`.
-    #[inline(always)]
-    fn after(&mut self, mask: u64) -> u64 {
-        let after = mask << 1 | self.0 >> 63;
-        self.0 = mask;
-        after
-    }
-}
-
 impl<'a> Tally<'a> {
     #[inline(always)]
     fn new(bytes: &'a [u8]) -> Self {
-        Self {
-            bytes,
-            high: 0,
-            continued: 0,
-            cjk: 0,
-            carry: Carry::default(),
-        }
+        Self { bytes, high: 0, continued: 0, cjk: 0, carry: Carry::default() }
     }
 
+    /// Adds a block at `at`, of which the first `skip` bytes are counted
+    /// already.
     #[inline(always)]
     fn add<V: Bytes>(&mut self, window: &Window, at: usize, skip: usize) {
         if is_ascii::<V>(window) {
@@ -303,18 +272,13 @@ impl<'a> Tally<'a> {
             return;
         }
         let masks = V::masks(window).skip(skip);
-        let carry = &mut self.carry;
-        let third = masks.continuing & carry.long.after(masks.long);
-        let wide_third = third & carry.wide.after(masks.wide);
-        let fourth = masks.continuing & carry.wide_third.after(wide_third);
-        let cjk_third = carry.cjk.after(masks.cjk);
-        let cjk = third & !wide_third & cjk_third | fourth & carry.cjk_third.after(cjk_third);
-        let open = third & carry.mixed.after(masks.mixed);
-        self.high += u64::from(masks.high.count_ones());
-        self.continued += u64::from((masks.second | third | fourth).count_ones());
-        self.cjk += u64::from(cjk.count_ones());
-        if open != 0 {
-            self.cjk += decode(self.bytes, at, open & V::thirds(window) >> skip);
+        let after = self.carry.follow(masks);
+        self.high += ones(masks.high);
+        self.continued += ones(masks.second | after.third | after.fourth);
+        self.cjk += ones(after.cjk);
+        if after.open != 0 {
+            let open = after.open & V::thirds(window) >> skip;
+            self.cjk += decode(self.bytes, at, open);
         }
     }
 
@@ -327,6 +291,63 @@ impl<'a> Tally<'a> {
             other: self.high - self.continued - self.cjk,
         }
     }
+}
+
+/// What the bytes after the second of a sequence are, one bit each.
+struct After {
+    third: u64,
+    fourth: u64,
+    /// Last bytes of a sequence that the second made CJK.
+    cjk: u64,
+    /// Third bytes of a sequence that the second left open.
+    open: u64,
+}
+
+/// Masks of the block before, each named as in [`Masks`] and [`After`].
+#[derive(Default)]
+struct Carry {
+    long: Delay,
+    wide: Delay,
+    wide_third: Delay,
+    cjk: Delay,
+    cjk_third: Delay,
+    mixed: Delay,
+}
+
+impl Carry {
+    #[inline(always)]
+    fn follow(&mut self, block: Masks) -> After {
+        let third = block.continuing & self.long.after(block.long);
+        let wide_third = third & self.wide.after(block.wide);
+        let fourth = block.continuing & self.wide_third.after(wide_third);
+        let cjk_third = self.cjk.after(block.cjk);
+        let cjk_fourth = self.cjk_third.after(cjk_third);
+        After {
+            third,
+            fourth,
+            cjk: third & !wide_third & cjk_third | fourth & cjk_fourth,
+            open: third & self.mixed.after(block.mixed),
+        }
+    }
+}
+
+/// A mask of the block before.
+#[derive(Clone, Copy, Default)]
+struct Delay(u64);
+
+impl Delay {
+    /// The bytes that follow those of `mask`.
+    #[inline(always)]
+    fn after(&mut self, mask: u64) -> u64 {
+        let after = mask << 1 | self.0 >> 63;
+        self.0 = mask;
+        after
+    }
+}
+
+#[inline(always)]
+fn ones(mask: u64) -> u64 {
+    u64::from(mask.count_ones())
 }
 
 #[inline(always)]
@@ -357,115 +378,8 @@ fn starts_with_cjk(bytes: &[u8]) -> bool {
     let bits = |byte: u8| u32::from(byte & 0x3F);
     let code_point = match *bytes {
         [lead @ ..0xF0, b, c, ..] => bits(lead & 0x0F) << 12 | bits(b) << 6 | bits(c),
-        [lead, b, c, d @ 0x80..0xC0, ..] => {
-            bits(lead & 0x07) << 18 | bits(b) << 12 | bits(c) << 6 | bits(d)
-        }
+        [lead, b, c, d @ 0x80..0xC0, ..] => bits(lead & 0x07) << 18 | bits(b) << 12 | bits(c) << 6 | bits(d),
         _ => return false,
     };
     matches!(classify(code_point), Script::Cjk)
-}
-
-/// Counts Latin-1 text.
-#[inline(always)]
-pub(super) fn latin1<V: Bytes>(units: &[u8]) -> ScriptCounts {
-    let (blocks, tail) = units.as_chunks::<BLOCK>();
-    let mut high = high_bytes::<V>(&padded(tail)[1..]);
-    for block in blocks {
-        high += high_bytes::<V>(block);
-    }
-    ScriptCounts {
-        ascii: units.len() as u64 - high,
-        cjk: 0,
-        other: high,
-    }
-}
-
-#[inline(always)]
-fn high_bytes<V: Bytes>(block: &[u8]) -> u64 {
-    let mut high = 0;
-    for at in (0..BLOCK).step_by(V::LANES) {
-        high |= V::load(&block[at..]).high() << at;
-    }
-    u64::from(high.count_ones())
-}
-
-/// A register of code points.
-pub(super) trait Units: Copy {
-    type Unit: Copy + Default;
-    /// Lanes that satisfy a comparison.
-    type Mask: Copy;
-    const LANES: usize;
-    /// The greatest code point that a unit can be.
-    const LAST: u32;
-
-    /// The first [`Self::LANES`] units.
-    fn load(units: &[Self::Unit]) -> Self;
-
-    fn or(self, other: Self) -> Self;
-
-    fn within(self, first: u32, last: u32) -> Self::Mask;
-
-    fn either(one: Self::Mask, other: Self::Mask) -> Self::Mask;
-
-    /// The number of lanes.
-    fn count(mask: Self::Mask) -> u64;
-}
-
-/// Registers in a block of units.
-const REGISTERS: usize = 4;
-
-/// Units in the largest block: four registers of 64 bytes.
-const MOST_UNITS: usize = 128;
-
-/// Counts UCS-2 or UCS-4 text.
-#[inline(always)]
-pub(super) fn units<V: Units>(units: &[V::Unit]) -> ScriptCounts {
-    let blocks = units.chunks_exact(REGISTERS * V::LANES);
-    let tail = blocks.remainder();
-    let mut padded = [V::Unit::default(); MOST_UNITS];
-    padded[..tail.len()].copy_from_slice(tail);
-    let (mut high, mut cjk) = block_of_units::<V>(&padded);
-    for block in blocks {
-        let (block_high, block_cjk) = block_of_units::<V>(block);
-        high += block_high;
-        cjk += block_cjk;
-    }
-    ScriptCounts {
-        ascii: units.len() as u64 - high,
-        cjk,
-        other: high - cjk,
-    }
-}
-
-/// The units that are not ASCII, and of these the CJK ones.
-#[inline(always)]
-fn block_of_units<V: Units>(block: &[V::Unit]) -> (u64, u64) {
-    let registers = [
-        V::load(block),
-        V::load(&block[V::LANES..]),
-        V::load(&block[2 * V::LANES..]),
-        V::load(&block[3 * V::LANES..]),
-    ];
-    // The OR of the units is at least the greatest of them.
-    let all = (registers[0].or(registers[1])).or(registers[2].or(registers[3]));
-    let has_cjk = V::count(all.within(CJK_RANGES[0].0, V::LAST)) != 0;
-    let (mut high, mut cjk) = (0, 0);
-    for register in registers {
-        high += V::count(register.within(0x80, V::LAST));
-        if has_cjk {
-            cjk += V::count(cjk_units(register));
-        }
-    }
-    (high, cjk)
-}
-
-#[inline(always)]
-fn cjk_units<V: Units>(register: V) -> V::Mask {
-    let mut cjk = register.within(CJK_RANGES[0].0, CJK_RANGES[0].1);
-    for (first, last) in CJK_RANGES {
-        if last <= V::LAST {
-            cjk = V::either(cjk, register.within(first, last));
-        }
-    }
-    cjk
 }

@@ -4,8 +4,11 @@
 //! and [`latin1`], [`ucs2`], [`ucs4`] for the three widths of a `str`
 //! (PEP 393), so that no string is copied to be counted.
 
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+mod aarch64;
 mod kernel;
 mod scalar;
+mod strings;
 mod tables;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
@@ -13,6 +16,9 @@ mod x86_64;
 use std::sync::OnceLock;
 
 use crate::script::ScriptCounts;
+
+/// Fewer units are counted sooner one by one than a vector loop starts.
+const SHORT: usize = 16;
 
 /// Counts the code points of UTF-8 text.
 ///
@@ -27,7 +33,11 @@ use crate::script::ScriptCounts;
 /// ```
 #[inline]
 pub fn utf8(bytes: &[u8]) -> ScriptCounts {
-    (active().1.utf8)(bytes)
+    match bytes.len() {
+        ..64 if bytes.is_ascii() => all_ascii(bytes.len()),
+        ..SHORT => scalar::utf8(bytes),
+        _ => (active().1.utf8)(bytes),
+    }
 }
 
 /// Counts the code points of Latin-1 text (PEP 393's one-byte strings).
@@ -39,7 +49,10 @@ pub fn utf8(bytes: &[u8]) -> ScriptCounts {
 /// ```
 #[inline]
 pub fn latin1(units: &[u8]) -> ScriptCounts {
-    (active().1.latin1)(units)
+    match units.len() {
+        ..SHORT => scalar::latin1(units),
+        _ => (active().1.latin1)(units),
+    }
 }
 
 /// Counts the code points of UCS-2 text (PEP 393's two-byte strings): each
@@ -52,7 +65,10 @@ pub fn latin1(units: &[u8]) -> ScriptCounts {
 /// ```
 #[inline]
 pub fn ucs2(units: &[u16]) -> ScriptCounts {
-    (active().1.ucs2)(units)
+    match units.len() {
+        ..SHORT => scalar::ucs2(units),
+        _ => (active().1.ucs2)(units),
+    }
 }
 
 /// Counts the code points of UCS-4 text (PEP 393's four-byte strings).
@@ -64,7 +80,14 @@ pub fn ucs2(units: &[u16]) -> ScriptCounts {
 /// ```
 #[inline]
 pub fn ucs4(units: &[u32]) -> ScriptCounts {
-    (active().1.ucs4)(units)
+    match units.len() {
+        ..SHORT => scalar::ucs4(units),
+        _ => (active().1.ucs4)(units),
+    }
+}
+
+fn all_ascii(length: usize) -> ScriptCounts {
+    ScriptCounts { ascii: length as u64, ..ScriptCounts::default() }
 }
 
 /// The scan's entry points at one vector level.
@@ -152,7 +175,9 @@ impl Level {
             Self::Scalar => Some(SCALAR),
             #[cfg(target_arch = "x86_64")]
             vectors => x86_64::kernels(vectors),
-            #[cfg(not(target_arch = "x86_64"))]
+            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+            vectors => aarch64::kernels(vectors),
+            #[allow(unreachable_patterns, reason = "reached where there are no vectors")]
             _ => None,
         }
     }

@@ -68,21 +68,11 @@ struct Class {
 }
 
 impl Class {
-    const EMPTY: Self = Self {
-        lead_highs: 0,
-        lead_lows: 0,
-        second_highs: 0,
-        second_lows: 0,
-    };
+    const EMPTY: Self = Self { lead_highs: 0, lead_lows: 0, second_highs: 0, second_lows: 0 };
 
     /// `quarters`: which of 80–8F, 90–9F, A0–AF, B0–BF the second byte may be in.
     const fn new(lead_high: u8, lead_lows: u16, quarters: u16) -> Self {
-        Self {
-            lead_highs: 1 << lead_high,
-            lead_lows,
-            second_highs: quarters << 8,
-            second_lows: 0xFFFF,
-        }
+        Self { lead_highs: 1 << lead_high, lead_lows, second_highs: quarters << 8, second_lows: 0xFFFF }
     }
 
     const fn add_lead(&mut self, lead: u8) {

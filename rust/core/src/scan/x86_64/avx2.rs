@@ -4,7 +4,8 @@
 
 use std::arch::x86_64::*;
 
-use super::super::kernel::{self, Bytes, Lookup, Masks, Units, Window};
+use super::super::kernel::{self, Bytes, Lookup, Masks, Window};
+use super::super::strings::{self, Units};
 use super::super::{Kernels, ScriptCounts};
 
 super::entry_points!("avx2,bmi1,bmi2,lzcnt,popcnt", "avx2", "bmi1", "bmi2", "lzcnt", "popcnt");
@@ -157,7 +158,7 @@ impl Units for U32 {
     type Unit = u32;
     type Mask = __m256i;
     const LANES: usize = 8;
-    const LAST: u32 = u32::MAX as u32;
+    const LAST: u32 = u32::MAX;
 
     #[inline(always)]
     fn load(units: &[u32]) -> Self {
@@ -175,8 +176,8 @@ impl Units for U32 {
     #[inline(always)]
     fn within(self, first: u32, last: u32) -> __m256i {
         let least = u32::MAX / 2 + 1;
-        let down = least.wrapping_sub(first as u32);
-        let end = least.wrapping_add((last - first + 1) as u32);
+        let down = least.wrapping_sub(first);
+        let end = least.wrapping_add(last - first + 1);
         // SAFETY: `kernels` has looked.
         unsafe {
             let moved = _mm256_add_epi32(self.0, _mm256_set1_epi32(down as i32));

@@ -4,10 +4,20 @@
 
 use std::arch::x86_64::*;
 
-use super::super::kernel::{self, Bytes, Lookup, Masks, Units, Window};
+use super::super::kernel::{self, Bytes, Lookup, Masks, Window};
+use super::super::strings::{self, Units};
 use super::super::{Kernels, ScriptCounts};
 
-super::entry_points!("avx512f,avx512bw,avx2,bmi1,bmi2,lzcnt,popcnt", "avx512f", "avx512bw", "avx2", "bmi1", "bmi2", "lzcnt", "popcnt");
+super::entry_points!(
+    "avx512f,avx512bw,avx2,bmi1,bmi2,lzcnt,popcnt",
+    "avx512f",
+    "avx512bw",
+    "avx2",
+    "bmi1",
+    "bmi2",
+    "lzcnt",
+    "popcnt"
+);
 
 #[derive(Clone, Copy)]
 struct U8(__m512i);
@@ -148,7 +158,7 @@ impl Units for U32 {
     type Unit = u32;
     type Mask = __mmask16;
     const LANES: usize = 16;
-    const LAST: u32 = u32::MAX as u32;
+    const LAST: u32 = u32::MAX;
 
     #[inline(always)]
     fn load(units: &[u32]) -> Self {

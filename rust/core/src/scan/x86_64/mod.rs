@@ -34,12 +34,14 @@ macro_rules! entry_points {
     ($features:literal, $($detected:tt),+) => {
         /// The entry points of this level, if the machine has it.
         pub(super) fn kernels() -> Option<Kernels> {
-            // SAFETY, of all four: they are handed out only if the machine has
-            // the features.
             let kernels = Kernels {
+                // SAFETY: handed out only if the machine has the features.
                 utf8: |bytes| unsafe { utf8(bytes) },
+                // SAFETY: likewise.
                 latin1: |units| unsafe { latin1(units) },
+                // SAFETY: likewise.
                 ucs2: |units| unsafe { ucs2(units) },
+                // SAFETY: likewise.
                 ucs4: |units| unsafe { ucs4(units) },
             };
             let detected = $(is_x86_feature_detected!($detected))&&+;
@@ -53,17 +55,17 @@ macro_rules! entry_points {
 
         #[target_feature(enable = $features)]
         fn latin1(units: &[u8]) -> ScriptCounts {
-            kernel::latin1::<U8>(units)
+            strings::latin1::<U8>(units)
         }
 
         #[target_feature(enable = $features)]
         fn ucs2(units: &[u16]) -> ScriptCounts {
-            kernel::units::<U16>(units)
+            strings::units::<U16>(units)
         }
 
         #[target_feature(enable = $features)]
         fn ucs4(units: &[u32]) -> ScriptCounts {
-            kernel::units::<U32>(units)
+            strings::units::<U32>(units)
         }
     };
 }

@@ -4,7 +4,8 @@
 
 use std::arch::x86_64::*;
 
-use super::super::kernel::{self, Bytes, Masks, Units, Window};
+use super::super::kernel::{self, Bytes, Masks, Window};
+use super::super::strings::{self, Units};
 use super::super::{Kernels, ScriptCounts};
 
 super::entry_points!("sse2", "sse2");
@@ -118,7 +119,7 @@ impl Units for U32 {
     type Unit = u32;
     type Mask = __m128i;
     const LANES: usize = 4;
-    const LAST: u32 = u32::MAX as u32;
+    const LAST: u32 = u32::MAX;
 
     #[inline(always)]
     fn load(units: &[u32]) -> Self {
@@ -136,8 +137,8 @@ impl Units for U32 {
     #[inline(always)]
     fn within(self, first: u32, last: u32) -> __m128i {
         let least = u32::MAX / 2 + 1;
-        let down = least.wrapping_sub(first as u32);
-        let end = least.wrapping_add((last - first + 1) as u32);
+        let down = least.wrapping_sub(first);
+        let end = least.wrapping_add(last - first + 1);
         // SAFETY: `kernels` has looked.
         unsafe {
             let moved = _mm_add_epi32(self.0, _mm_set1_epi32(down as i32));

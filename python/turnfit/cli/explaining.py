@@ -1,0 +1,197 @@
+"""A history as a table, and where its tokens are."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from turnfit import _core
+from turnfit.cli.telling import printable
+from turnfit.fitting.fitted import Fitted
+from turnfit.histories import History
+from turnfit.messages.estimate import system_tokens, tools_tokens
+from turnfit.messages.formats.table import Format, Message
+
+__all__ = ["explain_fit"]
+
+_HEAD = _TAIL = 12
+_KINDS = ("system", "tools", "user", "assistant", "calls", "results")
+_STYLES = {"kept": "", "cleared": "yellow", "dropped": "red"}
+_WIDTHS = {"index": 6, "role": 9, "tokens": 9, "bar": 10, "fate": 7}
+_GAPS = 2 * (len(_WIDTHS) + 1)
+_NARROWEST, _WIDEST = 12, 60
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A message as the table shows it."""
+
+    index: int
+    role: str
+    what: str
+    tokens: int
+    by_kind: Counter[str]
+
+
+@dataclass(frozen=True)
+class _Fate:
+    """What fitting does to a message: a word, and the tokens that go."""
+
+    word: Literal["kept", "cleared", "dropped"]
+    goes: int
+
+
+_KEPT = _Fate("kept", 0)
+
+
+def explain_fit(history: History, fitted: Fitted, format_: Format, whole: bool) -> None:
+    """Print a history, what fitting would do to it, and where its tokens are.
+
+    Args:
+        history: the history.
+        fitted: what was made of it.
+        format_: its format.
+        whole: print every message, not only head and tail.
+    """
+    console = Console(highlight=False)
+    rows = list(_rows(history.messages, format_))
+    after = _by_kind(_rows(fitted.messages, format_), history)
+    # Captured, because a console that prints to a broken pipe ends the process itself.
+    with console.capture() as printed:
+        _print_messages(rows, _fates(rows, fitted), whole, console)
+        console.print()
+        console.print(_kinds_table(_by_kind(rows, history), after, console))
+        console.print()
+        console.print(Text(str(fitted)))
+    sys.stdout.write(printed.get())
+
+
+def _rows(messages: Sequence[Message], format_: Format) -> Iterator[_Row]:
+    names: dict[str | None, str] = {}
+    for index, message in enumerate(messages):
+        role, tokens, parts = _core.read_message(format_.table, index, message)
+        names |= {id_: name for kind, id_, name, _ in parts if kind == "call" and name}
+        tools = [(kind, name or names.get(id_, "?")) for kind, id_, name, _ in parts]
+        by_kind: Counter[str] = Counter()
+        for kind, _, _, cost in parts:
+            by_kind[f"{kind}s"] += cost
+        by_kind["results" if role == "tool" else role] += tokens - by_kind.total()
+        yield _Row(index, role, _what(tools), tokens, by_kind)
+
+
+def _what(tools: Sequence[tuple[str, str]]) -> str:
+    told = []
+    for kind in ("call", "result"):
+        names = [printable(name) for own, name in tools if own == kind]
+        if names:
+            told.append(f"{kind}{'s' if len(names) > 1 else ''} of {', '.join(names)}")
+    return "; ".join(told) or "text"
+
+
+def _fates(rows: Sequence[_Row], fitted: Fitted) -> dict[int, _Fate]:
+    freed: Counter[int] = Counter()
+    for cleared in fitted.cleared:
+        freed[cleared.index] += cleared.tokens
+    fates = {index: _Fate("cleared", tokens) for index, tokens in freed.items()}
+    gone = (index for gap in fitted.dropped for index in gap)
+    return fates | {index: _Fate("dropped", rows[index].tokens) for index in gone}
+
+
+def _print_messages(
+    rows: Sequence[_Row], fates: dict[int, _Fate], whole: bool, console: Console
+) -> None:
+    between = rows[_HEAD:-_TAIL]
+    if whole or len(between) <= 1:
+        console.print(_messages_table(rows, rows, fates, console, header=True))
+        return
+    console.print(_messages_table(rows, rows[:_HEAD], fates, console, header=True))
+    console.print(Text(_folded(between, fates), style="dim"))
+    console.print(_messages_table(rows, rows[-_TAIL:], fates, console, header=False))
+
+
+def _folded(between: Sequence[_Row], fates: dict[int, _Fate]) -> str:
+    words = Counter[str](fates.get(row.index, _KEPT).word for row in between)
+    told = ", ".join(f"{words[word]:,} {word}" for word in _STYLES if words[word])
+    tokens = sum(row.tokens for row in between)
+    return f"  ... {len(between):,} messages between, {tokens:,} tokens: {told} (--all)"
+
+
+def _messages_table(
+    rows: Sequence[_Row],
+    shown: Iterable[_Row],
+    fates: dict[int, _Fate],
+    console: Console,
+    *,
+    header: bool,
+) -> Table:
+    table = _empty_table(console, header)
+    most = max((row.tokens for row in rows), default=1)
+    for row in shown:
+        fate = fates.get(row.index, _KEPT)
+        bar = _bar(row.tokens - fate.goes, fate.goes, most, _WIDTHS["bar"], console)
+        cells = (f"{row.index}", row.role, row.what, f"{row.tokens:,}", bar, fate.word)
+        table.add_row(*map(Text, cells), style=_STYLES[fate.word])
+    return table
+
+
+def _empty_table(console: Console, header: bool) -> Table:
+    """Widths are fixed, so that the head's columns stand above the tail's."""
+    room = console.width - sum(_WIDTHS.values()) - _GAPS
+    table = _plain_table(show_header=header)
+    table.add_column("#", width=_WIDTHS["index"], justify="right", no_wrap=True)
+    table.add_column("role", width=_WIDTHS["role"], no_wrap=True)
+    what = max(_NARROWEST, min(_WIDEST, room))
+    table.add_column("what", width=what, no_wrap=True, overflow="ellipsis")
+    table.add_column("tokens", width=_WIDTHS["tokens"], justify="right", no_wrap=True)
+    table.add_column("", width=_WIDTHS["bar"], no_wrap=True)
+    table.add_column("", width=_WIDTHS["fate"], no_wrap=True)
+    return table
+
+
+def _plain_table(*, show_header: bool) -> Table:
+    return Table(
+        box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=show_header, header_style="bold"
+    )
+
+
+def _by_kind(rows: Iterable[_Row], history: History) -> Counter[str]:
+    kinds = Counter(system=system_tokens(history.system), tools=tools_tokens(history.tools))
+    for row in rows:
+        kinds.update(row.by_kind)
+    return kinds
+
+
+def _kinds_table(before: Counter[str], after: Counter[str], console: Console) -> Table:
+    table = _plain_table(show_header=True)
+    table.add_column("kind")
+    table.add_column("tokens", justify="right")
+    table.add_column("sent", justify="right")
+    full, light, _ = _strokes(console)
+    table.add_column(f"{full} sent  {light} goes")
+    most = max(*before.values(), *after.values(), 1)
+    width = min(40, console.width - 36)
+    for kind in _KINDS:
+        if before[kind] or after[kind]:
+            goes = max(0, before[kind] - after[kind])
+            bar = _bar(after[kind], goes, most, width, console)
+            table.add_row(kind, f"{before[kind]:,}", f"{after[kind]:,}", bar)
+    return table
+
+
+def _bar(stays: int, goes: int, most: int, width: int, console: Console) -> str:
+    """A bar of which the full part stays and the light part goes: no colour is needed."""
+    full, light, trace = _strokes(console)
+    end = round((stays + goes) * width / most)
+    filled = min(end, round(stays * width / most))
+    return full * filled + light * (end - filled) or trace
+
+
+def _strokes(console: Console) -> tuple[str, str, str]:
+    return ("#", ".", "|") if console.options.ascii_only else ("█", "░", "▏")

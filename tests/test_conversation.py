@@ -1,0 +1,105 @@
+"""A growing history gives what `fit` gives, and hands out lists of the caller's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from support.subagents import opening, rounds
+
+import turnfit as tf
+
+POLICY = tf.Policy(budget=20_000)
+
+
+def grown(count: int, policy: tf.Policy = POLICY) -> tf.Conversation:
+    conversation = tf.Conversation(policy)
+    conversation.extend(opening(1))
+    for _, messages in zip(range(count), rounds(1, (20, 60)), strict=False):
+        conversation.extend(messages)
+    return conversation
+
+
+def test_every_step_gives_what_fit_gives() -> None:
+    conversation = grown(0)
+    steps = set()
+    for _, messages in zip(range(250), rounds(1, (20, 60)), strict=False):
+        conversation.extend(messages)
+        fitted = conversation.fit()
+        assert fitted.messages == tf.fit(conversation.history, POLICY).messages
+        steps.add(fitted.step)
+    assert steps == {"whole", "results", "rounds"}
+
+
+def test_a_list_that_was_handed_out_is_the_callers() -> None:
+    conversation = grown(30)
+    first = conversation.fit().messages
+    copy = list(first)
+    first.clear()
+    assert conversation.fit().messages == copy
+    second = conversation.fit().messages
+    conversation.append({"role": "user", "content": "And now?"})
+    conversation.fit().messages.clear()
+    assert second == copy
+
+
+def test_a_fitted_request_stays_as_it_is_when_the_conversation_goes_on() -> None:
+    conversation = grown(30)
+    early = conversation.fit()
+    wanted = tf.fit(conversation.history, POLICY)
+    conversation.extend(conversation.history[2:40])
+    conversation.fit().messages  # noqa: B018
+    assert early.messages == wanted.messages
+    assert early.cleared == wanted.cleared
+    assert early.dropped == wanted.dropped
+    assert early.problems == wanted.problems
+    assert early.as_dict() == wanted.as_dict()
+    assert str(early) == str(wanted)
+
+
+def test_what_cannot_be_read_leaves_the_conversation_as_it_was() -> None:
+    conversation = grown(10)
+    before = conversation.history, conversation.tokens, conversation.fit().messages
+    with pytest.raises(tf.FormatError) as error:
+        conversation.extend([{"role": "user", "content": "ok"}, {"role": "robot"}])
+    assert error.value.index == len(conversation) + 1
+    assert (conversation.history, conversation.tokens, conversation.fit().messages) == before
+    conversation.append({"role": "user", "content": "ok"})
+    assert conversation.fit().messages == tf.fit(conversation.history, POLICY).messages
+
+
+def test_the_format_is_told_by_the_first_message_that_tells() -> None:
+    plain: list[Any] = [{"role": "user", "content": "Read."}, {"role": "assistant", "content": "ok"}]
+    call = {"type": "tool_use", "id": "t1", "name": "read", "input": {"path": "a"}}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "word " * 2000}
+    told = [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
+    conversation = tf.Conversation(budget=500)
+    for message in [*plain, *told, *plain, *told]:
+        conversation.append(message)
+        wanted = tf.fit(conversation.history, budget=500)
+        assert conversation.fit().messages == wanted.messages
+        assert conversation.fit().tokens == wanted.tokens
+
+
+def test_another_format_later_is_an_error_with_its_index() -> None:
+    conversation = grown(1)
+    with pytest.raises(tf.FormatError) as error:
+        conversation.append({"role": "user", "content": [{"type": "tool_result"}]})
+    assert error.value.index == len(conversation)
+
+
+def test_another_policy_prices_the_history_anew() -> None:
+    conversation = grown(40)
+    tighter = tf.Policy(budget=5_000, worth=4, exclude_tools=("read_file",))
+    conversation.policy = tighter
+    assert conversation.fit().messages == tf.fit(conversation.history, tighter).messages
+    assert conversation.policy is tighter
+
+
+def test_system_and_tools_take_their_part_of_the_budget() -> None:
+    tools = [{"name": "read_file", "input_schema": {"type": "object"}}] * 20
+    conversation = tf.Conversation(POLICY, system="Be brief. " * 500, tools=tools)
+    conversation.extend(grown(40).history)
+    wanted = tf.fit(conversation.history, POLICY, system="Be brief. " * 500, tools=tools)
+    assert conversation.fit().tokens == wanted.tokens <= POLICY.budget
+    assert conversation.fit().messages == wanted.messages

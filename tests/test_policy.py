@@ -1,0 +1,101 @@
+"""What a policy may hold, and what it says when it may not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import turnfit as tf
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("budget", 0),
+        ("budget", -25),
+        ("window", 10),
+        ("output", -1),
+        ("reserve", -1),
+        ("keep", ("fraction", 1.5)),
+        ("keep", ("tokens", -1)),
+        ("keep", ("lines", 3)),
+        ("keep_at_least", -1),
+        ("clear_batch", 0),
+        ("worth", 0.5),
+        ("worth", float("nan")),
+        ("grid", -0.1),
+        ("grid", 1.1),
+        ("pinned", [-1]),
+    ],
+)
+def test_a_value_that_cannot_be_is_an_error_that_names_the_field(field: str, value: Any) -> None:
+    with pytest.raises(ValueError, match=field):
+        tf.Policy(**{"budget": 1000, field: value})
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("budget", 1000.5), ("budget", "1000"), ("budget", True), ("exclude_tools", "read_file")],
+)
+def test_a_value_of_another_type_is_an_error_that_names_the_field(field: str, value: Any) -> None:
+    with pytest.raises(TypeError, match=field):
+        tf.Policy(**{"budget": 1000, field: value})
+
+
+def test_a_policy_comes_from_a_mapping_as_files_have_it() -> None:
+    values = {"budget": 1000, "keep": ["tokens", 5], "notes": {"cleared": "[gone]"}}
+    policy = tf.Policy.from_dict(values)
+    assert policy == tf.Policy(budget=1000, keep=("tokens", 5), notes=tf.Notes(cleared="[gone]"))
+
+
+def test_an_unknown_field_is_an_error_with_the_nearest_name() -> None:
+    with pytest.raises(ValueError, match="did you mean 'clear_batch'"):
+        tf.Policy.from_dict({"budget": 1000, "clear_bacth": 4})
+
+
+def test_a_budget_without_room_for_messages_names_what_takes_it() -> None:
+    policy = tf.Policy(budget=100, reserve=90)
+    with pytest.raises(tf.BudgetError, match="reserve 90, system 25, frame 3") as error:
+        tf.fit([], policy, system="a" * 100)
+    assert error.value.parts == {"reserve": 90, "system": 25, "tools": 0, "frame": 3}
+
+
+def test_fit_wants_either_a_policy_or_a_budget() -> None:
+    for arguments in ({}, {"policy": tf.Policy(budget=10), "budget": 10}):
+        with pytest.raises(TypeError, match="either a policy or a budget"):
+            tf.fit([], **arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("no_rerun", "names"),
+    [
+        (("send",), {"send"}),
+        (lambda tool: tool.startswith("s"), {"send", "search"}),
+        ({"send": {"destructiveHint": True}, "search": {"readOnlyHint": True}}, {"send"}),
+    ],
+)
+def test_tools_that_must_not_run_again_are_told_by_name_predicate_or_annotations(
+    no_rerun: Any, names: set[str]
+) -> None:
+    policy = tf.Policy(budget=10, no_rerun=no_rerun)
+    assert {tool for tool in ("send", "search", "read") if policy.must_not_rerun(tool)} == names
+
+
+@pytest.mark.parametrize("name", ["cleared", "cleared_done", "trimmed"])
+def test_a_note_may_not_be_blank_or_endless(name: str) -> None:
+    with pytest.raises(ValueError, match=name):
+        tf.Notes(**{name: "  "})
+    with pytest.raises(ValueError, match="shorter"):
+        tf.fit([], tf.Policy(budget=10, notes=tf.Notes(**{name: "a" * 2000})))
+
+
+def test_the_guidance_tells_of_the_safety_net_and_is_constant() -> None:
+    policy = tf.Policy(budget=400_000)
+    text = tf.guidance(policy)
+    assert text == tf.guidance(tf.Policy(budget=400_000))
+    for piece in ("oldest tool results", "newest stay whole", "do not stop early", "run the tool"):
+        assert piece in text
+    careful = tf.guidance(tf.Policy(budget=10, no_rerun=("send",), clear_tool_inputs=True))
+    assert "must not be repeated" in careful
+    assert "arguments" in careful
