@@ -49,10 +49,12 @@ class Frame:
     def plan(self, ledger: _core.Ledger) -> _core.Plan:
         """The plan for a request from this history."""
         policy = self.policy
-        kept = policy.keep_tokens
-        keep = ("results", int(policy.keep[1])) if kept is None else ("tokens", kept)
         room = policy.budget - self.fixed
-        return ledger.plan(room, keep, policy.keep_at_least, policy.stride)
+        tokens = policy.keep_tokens
+        if tokens is None:
+            results = int(policy.keep[1])
+            return ledger.plan(room, "results", results, policy.keep_at_least, policy.stride)
+        return ledger.plan(room, "tokens", tokens, policy.keep_at_least, policy.stride)
 
 
 def new_ledger(policy: Policy, format_: Format) -> _core.Ledger:

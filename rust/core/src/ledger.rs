@@ -276,7 +276,7 @@ impl Ledger {
         self.clearables.push(Clearable { result, arguments_of });
         let sum = self.freed_total() + freed;
         self.freed.push(sum);
-        if self.clearables.len() % self.clearing.batch == 0 && sum >= self.line {
+        if self.clearables.len().is_multiple_of(self.clearing.batch) && sum >= self.line {
             self.boundaries.push(self.clearables.len() as u32);
             self.line = match self.clearing.stride {
                 0 => 0,

@@ -307,13 +307,14 @@ impl<'a> Cut<'a> {
     /// The pinned stretches in order, without preamble and first user message.
     fn collect_spans(&mut self) {
         let ledger = self.ledger;
-        for pin in ledger.pins().iter().filter(|pin| pin.message as usize >= ledger.preamble()) {
-            let message = pin.message as usize;
-            let range = if pin.paired { ledger.unit_around(pin.message) } else { message..message + 1 };
-            for range in self.without_first_user(range) {
-                self.push_span(range);
-            }
-        }
+        let pins = ledger.pins().iter().filter(|pin| pin.message as usize >= ledger.preamble());
+        let stretches = pins.map(|pin| match pin.paired {
+            true => ledger.unit_around(pin.message),
+            false => pin.message as usize..pin.message as usize + 1,
+        });
+        let mut ranges: Vec<_> = stretches.flat_map(|range| self.without_first_user(range)).collect();
+        ranges.sort_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
+        ranges.into_iter().for_each(|range| self.push_span(range));
     }
 
     fn without_first_user(&self, range: Range<usize>) -> impl Iterator<Item = Range<usize>> + use<> {
@@ -325,13 +326,10 @@ impl<'a> Cut<'a> {
         parts.into_iter().filter(|part| !part.is_empty())
     }
 
-    /// A wider span may follow one that it holds.
+    /// One span holds another or stands apart from it; the wider comes first.
     fn push_span(&mut self, range: Range<usize>) {
         if self.spans.last().is_some_and(|last| last.range.end >= range.end) {
             return;
-        }
-        while self.spans.last().is_some_and(|last| last.range.start >= range.start) {
-            self.spans.pop();
         }
         let (lean, messages) = self.spans.last().map_or((0, 0), |last| (last.lean, last.messages));
         let messages = messages + range.len() - self.notes_in(&range);

@@ -165,11 +165,18 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn refuse_foreign(&self, py: Python<'_>, sign: &[u8], format: Option<&String>, what: &str) -> PyResult<()> {
+    fn refuse_foreign(
+        &self,
+        py: Python<'_>,
+        sign: &[u8],
+        format: Option<&String>,
+        what: &str,
+    ) -> PyResult<()> {
         let Some(format) = format else { return Ok(()) };
         let sign = String::from_utf8_lossy(sign);
         let read_as = &self.table.name;
-        Err(self.error(py, &format!("the {what} {sign:?} is of the format {format}, the history is {read_as}")))
+        Err(self
+            .error(py, &format!("the {what} {sign:?} is of the format {format}, the history is {read_as}")))
     }
 
     fn unknown_role(&self, role: &Bound<'_, PyAny>) -> PyErr {

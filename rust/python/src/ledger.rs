@@ -1,12 +1,12 @@
 //! The Python face of the ledger and the walk.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
-use turnfit_core::ledger::{self, Clearing, Facts, Row, Tool, ToolId};
+use pyo3::types::{PyList, PyString};
+use turnfit_core::ledger::{self, Facts, Row, Tool, ToolId};
 use turnfit_core::pairing::{Key, Label};
 use turnfit_core::profile::Profile;
 use turnfit_core::walk::{self, Keep, Rules, Step};
@@ -14,118 +14,9 @@ use turnfit_core::walk::{self, Keep, Rules, Step};
 use crate::history::read;
 use crate::request::{Edit, rewrite};
 use crate::table::{Kind, Table};
-use crate::tally::{NOTE_LENGTH, Read, ReadRow};
+use crate::tally::{Read, ReadRow};
+use crate::terms::{Pinned, Terms};
 use crate::text::Text;
-use crate::value::{self, DataUrls};
-
-/// The notes of a policy, and by their hashes all wordings that are notes.
-struct Notes {
-    cleared: Py<PyString>,
-    cleared_done: Py<PyString>,
-    arguments: Py<PyDict>,
-    arguments_text: Py<PyString>,
-    trimmed: Py<PyAny>,
-    known_cleared: HashSet<u128>,
-    known_trimmed: HashSet<u128>,
-}
-
-/// Which messages stay in every request.
-enum Pinned {
-    Indices(HashSet<usize>),
-    Predicate(Py<PyAny>),
-}
-
-/// What a policy says of the ledger: how results are cleared, and by which tool.
-#[pyclass(frozen, module = "turnfit._core")]
-pub(crate) struct Terms {
-    clearing: Clearing,
-    arguments: Option<u64>,
-    notes: Notes,
-    pinned: Pinned,
-    /// From a tool's name to `(excluded, no_rerun)`.
-    treatment: Py<PyAny>,
-    trim_note: u64,
-}
-
-#[pymethods]
-impl Terms {
-    #[new]
-    #[pyo3(signature = (
-        table, *, worth, clear_batch, stride, notes, arguments, known_cleared, known_trimmed,
-        clear_inputs, pinned, treatment
-    ))]
-    #[allow(clippy::too_many_arguments)]
-    fn new(
-        table: &Bound<'_, Table>,
-        worth: f64,
-        clear_batch: usize,
-        stride: u64,
-        notes: (Py<PyString>, Py<PyString>, Py<PyString>),
-        arguments: Bound<'_, PyDict>,
-        known_cleared: Vec<Bound<'_, PyString>>,
-        known_trimmed: Vec<Bound<'_, PyString>>,
-        clear_inputs: bool,
-        pinned: &Bound<'_, PyAny>,
-        treatment: Py<PyAny>,
-    ) -> PyResult<Self> {
-        let py = table.py();
-        let profile = &Profile::SCRIPT;
-        let (cleared, cleared_done, trimmed) = notes;
-        let price = |note: &Py<PyString>| text_tokens(note.bind(py), profile);
-        let clearing =
-            Clearing { worth, batch: clear_batch, stride, note: price(&cleared)?, note_done: price(&cleared_done)? };
-        let trimmed = table.get().note.bind(py).call1((trimmed,))?;
-        let trim_note = read(table.get(), profile, 0, &trimmed)?.tokens;
-        let arguments_tokens = value::tokens(&arguments, profile, DataUrls::AreText)?;
-        let notes = Notes {
-            cleared,
-            cleared_done,
-            arguments_text: as_json(&arguments)?,
-            arguments: arguments.unbind(),
-            trimmed: trimmed.unbind(),
-            known_cleared: hashes(&known_cleared)?,
-            known_trimmed: hashes(&known_trimmed)?,
-        };
-        let pinned = match pinned.is_callable() {
-            true => Pinned::Predicate(pinned.clone().unbind()),
-            false => Pinned::Indices(pinned.extract()?),
-        };
-        let arguments = clear_inputs.then_some(arguments_tokens);
-        Ok(Terms { clearing, arguments, notes, pinned, treatment, trim_note })
-    }
-
-    /// What the note that earlier conversation was trimmed costs, in tokens.
-    #[getter]
-    fn trim_note_tokens(&self) -> u64 {
-        self.trim_note
-    }
-}
-
-/// The compact JSON text of an object.
-fn as_json(object: &Bound<'_, PyDict>) -> PyResult<Py<PyString>> {
-    let py = object.py();
-    let options = PyDict::new(py);
-    options.set_item("separators", (",", ":"))?;
-    let text = py.import("json")?.call_method("dumps", (object,), Some(&options))?;
-    Ok(text.cast_into::<PyString>()?.unbind())
-}
-
-fn hashes(notes: &[Bound<'_, PyString>]) -> PyResult<HashSet<u128>> {
-    notes
-        .iter()
-        .map(|note| {
-            let text = Text::of(note)?;
-            if text.len() >= NOTE_LENGTH {
-                return Err(PyValueError::new_err(format!("a note must be shorter than {NOTE_LENGTH} characters")));
-            }
-            Ok(text.hash())
-        })
-        .collect()
-}
-
-fn text_tokens(text: &Bound<'_, PyString>, profile: &Profile) -> PyResult<u64> {
-    Ok(profile.tokens(Text::of(text)?.counts(text.py())))
-}
 
 /// A history's costs and pairs under some terms.
 #[pyclass(module = "turnfit._core")]
@@ -183,10 +74,10 @@ impl Ledger {
     }
 
     /// Plans a request of at most `room` tokens.
-    fn plan(&self, room: u64, keep: (String, u64), keep_at_least: usize, stride: u64) -> PyResult<Plan> {
-        let keep = match keep.0.as_str() {
-            "tokens" => Keep::Tokens(keep.1),
-            "results" => Keep::Results(usize::try_from(keep.1)?),
+    fn plan(&self, room: u64, keep_in: &str, keep: u64, keep_at_least: usize, stride: u64) -> PyResult<Plan> {
+        let keep = match keep_in {
+            "tokens" => Keep::Tokens(keep),
+            "results" => Keep::Results(usize::try_from(keep)?),
             other => return Err(PyValueError::new_err(format!("keep in {other:?} is unknown"))),
         };
         let trim_note = self.terms.get().trim_note;
@@ -264,7 +155,8 @@ impl Ledger {
         let (id, name) = (key(&row.id)?, key(&row.name)?);
         let tool = row.name.as_ref().map(|name| self.tool(name.bind(py), terms)).transpose()?;
         if row.kind == Kind::Call {
-            let saving = terms.arguments.filter(|_| row.clearable).map_or(0, |note| row.body.saturating_sub(note));
+            let saving =
+                terms.arguments.filter(|_| row.clearable).map_or(0, |note| row.body.saturating_sub(note));
             return Ok(Row::Call { id, name, tool, saving });
         }
         let is_note = row.text.is_some_and(|text| terms.notes.known_cleared.contains(&text));
@@ -290,7 +182,7 @@ impl Ledger {
         let mut edits = Vec::new();
         for (_, clearable) in plan.plan.cleared_in(&self.ledger) {
             let row = self.ledger.results()[clearable.result as usize];
-            let note = if self.is_done(row.tool)? { &notes.cleared_done } else { &notes.cleared };
+            let note = if self.is_done(row.tool) { &notes.cleared_done } else { &notes.cleared };
             let content = note.bind(py).clone().into_any();
             edits.push((row.message, Edit { place: row.place, content, arguments: None }));
             if let Some(call) = clearable.arguments_of {
@@ -304,8 +196,8 @@ impl Ledger {
         Ok(grouped(edits))
     }
 
-    fn is_done(&self, tool: Option<ToolId>) -> PyResult<bool> {
-        Ok(tool.is_some_and(|tool| self.ledger.tool(tool).no_rerun))
+    fn is_done(&self, tool: Option<ToolId>) -> bool {
+        tool.is_some_and(|tool| self.ledger.tool(tool).no_rerun)
     }
 
     /// The trim note; where one stood in this very place, that one.

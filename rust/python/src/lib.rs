@@ -6,6 +6,7 @@ mod ledger;
 mod request;
 mod table;
 mod tally;
+mod terms;
 mod text;
 mod value;
 
@@ -25,11 +26,13 @@ mod _core {
     #[pymodule_export]
     use crate::history::recognise;
     #[pymodule_export]
-    use crate::ledger::{Ledger, Plan, Terms};
+    use crate::ledger::{Ledger, Plan};
     #[pymodule_export]
     use crate::table::{Recogniser, Table};
     #[pymodule_export]
     use crate::tally::Reading;
+    #[pymodule_export]
+    use crate::terms::Terms;
 
     /// The frame of a message, and of a request, in tokens.
     #[pymodule_export]
@@ -85,13 +88,18 @@ mod _core {
     /// A message as it is read: role, tokens, and its calls and results as
     /// `("call" | "result", id, name, whether it may be cleared)`.
     #[pyfunction]
-    fn read_message(table: &Table, index: usize, message: &Bound<'_, PyAny>) -> PyResult<(String, u64, Rows)> {
+    fn read_message(
+        table: &Table,
+        index: usize,
+        message: &Bound<'_, PyAny>,
+    ) -> PyResult<(String, u64, Rows)> {
         let read = read(table, &Profile::SCRIPT, index, message)?;
         let kind = |kind| if kind == Kind::Call { "call" } else { "result" };
         let py = message.py();
         let label = |label: &Option<Py<PyString>>| label.as_ref().map(|label| label.clone_ref(py));
         let rows = read.rows.iter();
-        let rows = rows.map(|row| (kind(row.kind), label(&row.id), label(&row.name), row.clearable)).collect();
+        let rows =
+            rows.map(|row| (kind(row.kind), label(&row.id), label(&row.name), row.clearable)).collect();
         Ok((format!("{:?}", read.role).to_lowercase(), read.tokens, rows))
     }
 }

@@ -26,7 +26,10 @@ pub(crate) fn rewrite<'py>(
     if let Some(rewriter) = &table.rewriter {
         let made = PyDict::new(py);
         for edit in edits {
-            made.set_item(edit.place, edit.arguments.as_ref().map_or(&edit.content, |arguments| arguments.as_any()))?;
+            made.set_item(
+                edit.place,
+                edit.arguments.as_ref().map_or(&edit.content, |arguments| arguments.as_any()),
+            )?;
         }
         return rewriter.bind(py).call1((message, made));
     }
@@ -64,7 +67,9 @@ impl<'t, 'py> Rewriter<'t, 'py> {
                 Ok(name) => fields.get(name.to_cow()?.as_bytes()),
                 Err(_) => None,
             };
-            let Some(changed) = used.map(|used| self.used(&value, used, row)).transpose()?.flatten() else { continue };
+            let Some(changed) = used.map(|used| self.used(&value, used, row)).transpose()?.flatten() else {
+                continue;
+            };
             let copy = match &mut copy {
                 Some(copy) => copy,
                 None => copy.insert(dict.copy()?),

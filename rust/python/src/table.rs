@@ -61,11 +61,14 @@ pub(crate) struct Signs {
     pub(crate) parts: HashMap<Box<[u8]>, String>,
 }
 
+/// From a role's name to the role that it plays, and a message's shape.
+type Roles = HashMap<Box<[u8]>, (Role, Shape)>;
+
 /// A compiled wire format.
 #[pyclass(frozen, module = "turnfit._core")]
 pub(crate) struct Table {
     pub(crate) name: String,
-    roles: HashMap<Box<[u8]>, (Role, Shape)>,
+    roles: Roles,
     parts: HashMap<Box<[u8]>, Shape>,
     endings: Vec<(Box<[u8]>, Shape)>,
     pub(crate) foreign: Signs,
@@ -117,7 +120,10 @@ impl Fields {
 }
 
 /// Where a value's `type` is a string of ASCII characters, that string.
-pub(crate) fn ascii_item<'py>(dict: &Bound<'py, PyDict>, key: &Bound<'py, PyString>) -> PyResult<Option<Box<[u8]>>> {
+pub(crate) fn ascii_item<'py>(
+    dict: &Bound<'py, PyDict>,
+    key: &Bound<'py, PyString>,
+) -> PyResult<Option<Box<[u8]>>> {
     let Some(value) = dict.get_item(key)? else { return Ok(None) };
     let Ok(string) = value.cast::<PyString>() else { return Ok(None) };
     Ok(Text::of(string)?.ascii().map(Box::from))
@@ -157,11 +163,13 @@ pub(crate) fn role_named(role: &str) -> PyResult<Role> {
         "user" => Ok(Role::User),
         "assistant" => Ok(Role::Assistant),
         "tool" => Ok(Role::Tool),
-        other => Err(PyValueError::new_err(format!("role must be system, user, assistant or tool, not {other:?}"))),
+        other => {
+            Err(PyValueError::new_err(format!("role must be system, user, assistant or tool, not {other:?}")))
+        }
     }
 }
 
-fn read_roles(roles: &Bound<'_, PyAny>) -> PyResult<HashMap<Box<[u8]>, (Role, Shape)>> {
+fn read_roles(roles: &Bound<'_, PyAny>) -> PyResult<Roles> {
     let mut read = HashMap::new();
     for (name, value) in roles.cast::<PyDict>()? {
         let (role, shape): (String, Bound<'_, PyAny>) = value.extract()?;
@@ -199,7 +207,8 @@ fn read_shape(shape: &Bound<'_, PyAny>) -> PyResult<Shape> {
 
 fn read_fields(fields: &Bound<'_, PyAny>) -> PyResult<Fields> {
     let fields = fields.cast::<PyDict>()?.iter();
-    let read = fields.map(|(key, value)| Ok((key.extract::<String>()?.into_bytes().into(), read_use(&value)?)));
+    let read =
+        fields.map(|(key, value)| Ok((key.extract::<String>()?.into_bytes().into(), read_use(&value)?)));
     Ok(Fields(read.collect::<PyResult<_>>()?))
 }
 

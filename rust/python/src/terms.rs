@@ -1,0 +1,131 @@
+//! What a policy says of a ledger: how results are cleared, and what stays.
+
+use std::collections::HashSet;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+use turnfit_core::ledger::Clearing;
+use turnfit_core::profile::Profile;
+
+use crate::history::read;
+use crate::table::Table;
+use crate::tally::NOTE_LENGTH;
+use crate::text::Text;
+use crate::value::{self, DataUrls};
+
+/// The notes of a policy, and by their hashes all wordings that are notes.
+pub(crate) struct Notes {
+    pub(crate) cleared: Py<PyString>,
+    pub(crate) cleared_done: Py<PyString>,
+    pub(crate) arguments: Py<PyDict>,
+    pub(crate) arguments_text: Py<PyString>,
+    pub(crate) trimmed: Py<PyAny>,
+    pub(crate) known_cleared: HashSet<u128>,
+    pub(crate) known_trimmed: HashSet<u128>,
+}
+
+/// Which messages stay in every request.
+pub(crate) enum Pinned {
+    Indices(HashSet<usize>),
+    Predicate(Py<PyAny>),
+}
+
+/// What a policy says of the ledger: how results are cleared, and by which tool.
+#[pyclass(frozen, module = "turnfit._core")]
+pub(crate) struct Terms {
+    pub(crate) clearing: Clearing,
+    pub(crate) arguments: Option<u64>,
+    pub(crate) notes: Notes,
+    pub(crate) pinned: Pinned,
+    /// From a tool's name to `(excluded, no_rerun)`.
+    pub(crate) treatment: Py<PyAny>,
+    pub(crate) trim_note: u64,
+}
+
+#[pymethods]
+impl Terms {
+    #[new]
+    #[pyo3(signature = (
+        table, *, worth, clear_batch, stride, notes, arguments, known_cleared, known_trimmed,
+        clear_inputs, pinned, treatment
+    ))]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        table: &Bound<'_, Table>,
+        worth: f64,
+        clear_batch: usize,
+        stride: u64,
+        notes: (Py<PyString>, Py<PyString>, Py<PyString>),
+        arguments: Bound<'_, PyDict>,
+        known_cleared: &Bound<'_, PyAny>,
+        known_trimmed: &Bound<'_, PyAny>,
+        clear_inputs: bool,
+        pinned: &Bound<'_, PyAny>,
+        treatment: Py<PyAny>,
+    ) -> PyResult<Self> {
+        let py = table.py();
+        let profile = &Profile::SCRIPT;
+        let (cleared, cleared_done, trimmed) = notes;
+        let price = |note: &Py<PyString>| text_tokens(note.bind(py), profile);
+        let clearing = Clearing {
+            worth,
+            batch: clear_batch,
+            stride,
+            note: price(&cleared)?,
+            note_done: price(&cleared_done)?,
+        };
+        let trimmed = table.get().note.bind(py).call1((trimmed,))?;
+        let trim_note = read(table.get(), profile, 0, &trimmed)?.tokens;
+        let arguments_tokens = value::tokens(&arguments, profile, DataUrls::AreText)?;
+        let notes = Notes {
+            cleared,
+            cleared_done,
+            arguments_text: as_json(&arguments)?,
+            arguments: arguments.unbind(),
+            trimmed: trimmed.unbind(),
+            known_cleared: hashes(known_cleared)?,
+            known_trimmed: hashes(known_trimmed)?,
+        };
+        let pinned = match pinned.is_callable() {
+            true => Pinned::Predicate(pinned.clone().unbind()),
+            false => Pinned::Indices(pinned.extract()?),
+        };
+        let arguments = clear_inputs.then_some(arguments_tokens);
+        Ok(Terms { clearing, arguments, notes, pinned, treatment, trim_note })
+    }
+
+    /// What the note that earlier conversation was trimmed costs, in tokens.
+    #[getter]
+    fn trim_note_tokens(&self) -> u64 {
+        self.trim_note
+    }
+}
+
+/// The compact JSON text of an object.
+fn as_json(object: &Bound<'_, PyDict>) -> PyResult<Py<PyString>> {
+    let py = object.py();
+    let options = PyDict::new(py);
+    options.set_item("separators", (",", ":"))?;
+    let text = py.import("json")?.call_method("dumps", (object,), Some(&options))?;
+    Ok(text.cast_into::<PyString>()?.unbind())
+}
+
+fn hashes(notes: &[Bound<'_, PyString>]) -> PyResult<HashSet<u128>> {
+    notes
+        .iter()
+        .map(|note| {
+            let text = Text::of(note)?;
+            if text.len() >= NOTE_LENGTH {
+                return Err(PyValueError::new_err(format!(
+                    "a note must be shorter than {NOTE_LENGTH} characters"
+                )));
+            }
+            Ok(text.hash())
+        })
+        .collect()
+}
+
+fn text_tokens(text: &Bound<'_, PyString>, profile: &Profile) -> PyResult<u64> {
+    Ok(profile.tokens(Text::of(text)?.counts(text.py())))
+}
