@@ -119,7 +119,8 @@ def _loads(text: str, name: str, line: int) -> Any:
         return json.loads(text)
     except json.JSONDecodeError as error:
         place = f"{name}:{line + error.lineno - 1}:{error.colno}"
-        raise HistoryError(f"{place}: broken JSON: {error.msg}") from None
+        what = error.msg.removesuffix(" at").removesuffix(" starting")
+        raise HistoryError(f"{place}: broken JSON: {what}") from None
     except RecursionError:
         raise HistoryError(f"{name}:{line}: the JSON is nested too deeply") from None
     except ValueError as error:
@@ -136,12 +137,20 @@ def _from_value(value: Any, name: str, indent: str | None) -> History:
         messages = value["messages"]
         if not isinstance(messages, list):
             _refuse(f'{name}: "messages" holds {_kind(messages)}, not a list of messages')
+        _check_around(value, name)
         return History(_plain(_numbered(messages), name), "object", value, indent)
     if isinstance(value, dict) and "role" in value:
         return History([value], "lines")
     if isinstance(value, list):
         return History(_plain(_numbered(value), name), "list", indent=indent)
     return _refuse(f"{name}: holds {_kind(value)}; wanted is {_WANTED}")
+
+
+def _check_around(value: dict[str, Any], name: str) -> None:
+    if not isinstance(value.get("system"), str | list | None):
+        _refuse(f'{name}: "system" holds {_kind(value["system"])}, not a text or a list of blocks')
+    if not isinstance(value.get("tools"), list | None):
+        _refuse(f'{name}: "tools" holds {_kind(value["tools"])}, not a list')
 
 
 def _numbered(messages: list[Any]) -> Iterator[tuple[str, Any]]:

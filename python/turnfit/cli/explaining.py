@@ -12,11 +12,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from turnfit import _core
 from turnfit.cli.telling import printable
 from turnfit.fitting.fitted import Fitted
 from turnfit.histories import History
-from turnfit.messages.estimate import system_tokens, tools_tokens
+from turnfit.messages.estimate import estimate_message, system_tokens, tools_tokens
 from turnfit.messages.formats.table import Format, Message
 
 __all__ = ["explain_fit"]
@@ -36,8 +35,8 @@ class _Row:
     index: int
     role: str
     what: str
+    kind: str
     tokens: int
-    by_kind: Counter[str]
 
 
 @dataclass(frozen=True)
@@ -74,16 +73,18 @@ def explain_fit(history: History, fitted: Fitted, format_: Format, whole: bool) 
 
 
 def _rows(messages: Sequence[Message], format_: Format) -> Iterator[_Row]:
-    names: dict[str | None, str] = {}
+    reading = format_.read(messages)
+    names = {row.id: row.name for rows in reading.rows for row in rows if row.name}
     for index, message in enumerate(messages):
-        role, tokens, parts = _core.read_message(format_.table, index, message)
-        names |= {id_: name for kind, id_, name, _ in parts if kind == "call" and name}
-        tools = [(kind, name or names.get(id_, "?")) for kind, id_, name, _ in parts]
-        by_kind: Counter[str] = Counter()
-        for kind, _, _, cost in parts:
-            by_kind[f"{kind}s"] += cost
-        by_kind["results" if role == "tool" else role] += tokens - by_kind.total()
-        yield _Row(index, role, _what(tools), tokens, by_kind)
+        tools = [(row.kind, row.name or names.get(row.id) or "?") for row in reading.rows[index]]
+        role = reading.roles[index]
+        tokens = estimate_message(message, format=format_.name)
+        yield _Row(index, role, _what(tools), _kind(role, tools), tokens)
+
+
+def _kind(role: str, tools: Sequence[tuple[str, str]]) -> str:
+    """Under what a message's tokens are counted, its text along with its calls or results."""
+    return f"{tools[-1][0]}s" if tools else role
 
 
 def _what(tools: Sequence[tuple[str, str]]) -> str:
@@ -164,7 +165,7 @@ def _plain_table(*, show_header: bool) -> Table:
 def _by_kind(rows: Iterable[_Row], history: History) -> Counter[str]:
     kinds = Counter(system=system_tokens(history.system), tools=tools_tokens(history.tools))
     for row in rows:
-        kinds.update(row.by_kind)
+        kinds[row.kind] += row.tokens
     return kinds
 
 

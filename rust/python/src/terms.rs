@@ -111,19 +111,16 @@ fn as_json(object: &Bound<'_, PyDict>) -> PyResult<Py<PyString>> {
     Ok(text.cast_into::<PyString>()?.unbind())
 }
 
-fn hashes(notes: &[Bound<'_, PyString>]) -> PyResult<HashSet<u128>> {
-    notes
-        .iter()
-        .map(|note| {
-            let text = Text::of(note)?;
-            if text.len() >= NOTE_LENGTH {
-                return Err(PyValueError::new_err(format!(
-                    "a note must be shorter than {NOTE_LENGTH} characters"
-                )));
-            }
-            Ok(text.hash())
-        })
-        .collect()
+fn hashes(notes: &Bound<'_, PyAny>) -> PyResult<HashSet<u128>> {
+    notes.try_iter()?.map(|note| hash(note?.cast::<PyString>()?)).collect()
+}
+
+fn hash(note: &Bound<'_, PyString>) -> PyResult<u128> {
+    let text = Text::of(note)?;
+    if text.len() >= NOTE_LENGTH {
+        return Err(PyValueError::new_err(format!("a note must be shorter than {NOTE_LENGTH} characters")));
+    }
+    Ok(text.hash())
 }
 
 fn text_tokens(text: &Bound<'_, PyString>, profile: &Profile) -> PyResult<u64> {

@@ -98,12 +98,6 @@ impl Bytes for U8 {
     }
 
     #[inline(always)]
-    fn equal(self, byte: u8) -> u64 {
-        // SAFETY: `kernels` has looked.
-        Self(unsafe { vceqq_u8(self.0, vdupq_n_u8(byte)) }).mask()
-    }
-
-    #[inline(always)]
     fn masks(window: &Window) -> Masks {
         kernel::masks_by_lookup::<Self>(window)
     }

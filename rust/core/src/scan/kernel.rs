@@ -31,11 +31,11 @@ use super::tables;
 use crate::script::{Script, ScriptCounts, classify};
 
 /// Bytes in a block, and bits in a mask.
-const BLOCK: usize = 64;
+pub(super) const BLOCK: usize = 64;
 
 /// How far ahead the loop asks for memory. The processor's own prefetching
 /// looks ahead by instructions, of which each line has too many here.
-pub(super) const AHEAD: usize = 2048;
+const AHEAD: usize = 2048;
 
 /// A block behind the byte that precedes it.
 pub(super) type Window = [u8; BLOCK + 1];
@@ -56,12 +56,12 @@ pub(super) trait Bytes: Copy {
     /// Lanes less than `bound`, both as signed numbers: ASCII is above all else.
     fn below(self, bound: u8) -> u64;
 
-    fn equal(self, byte: u8) -> u64;
-
-    /// [`masks_by_lookup`] or [`masks_by_comparison`].
+    /// What the bytes behind the first of a window are: [`masks_by_lookup`],
+    /// for registers that can.
     fn masks(window: &Window) -> Masks;
 
-    /// [`thirds_by_lookup`], or all.
+    /// Third bytes of an open sequence that do not settle it as not CJK:
+    /// [`thirds_by_lookup`], for registers that can.
     fn thirds(window: &Window) -> u64;
 
     /// Asks for the cache line in which a byte is.
@@ -87,24 +87,25 @@ pub(super) trait Lookup: Bytes {
 #[derive(Clone, Copy, Default)]
 pub(super) struct Masks {
     /// Not ASCII.
-    high: u64,
+    pub(super) high: u64,
     /// Continuation bytes, wherever they stand.
-    continuing: u64,
+    pub(super) continuing: u64,
     /// Second bytes of a sequence, permitted after the first.
-    second: u64,
+    pub(super) second: u64,
     /// Of these: in a sequence of three or four.
-    long: u64,
+    pub(super) long: u64,
     /// Of these: in a sequence of four.
-    wide: u64,
+    pub(super) wide: u64,
     /// Second bytes that make the code point CJK.
-    cjk: u64,
+    pub(super) cjk: u64,
     /// Second bytes after which the code point may be CJK or not.
-    mixed: u64,
+    pub(super) mixed: u64,
 }
 
 impl Masks {
+    /// Sets the bits of a part of the block that begins at `at`.
     #[inline(always)]
-    fn put(&mut self, part: Self, at: usize) {
+    pub(super) fn put(&mut self, part: Self, at: usize) {
         self.high |= part.high << at;
         self.continuing |= part.continuing << at;
         self.second |= part.second << at;
@@ -179,41 +180,6 @@ pub(super) fn thirds_by_lookup<V: Lookup>(window: &Window) -> u64 {
         thirds |= kind.any(0xFF) << at;
     }
     thirds
-}
-
-/// The masks of a block by comparisons, for registers that cannot look up.
-/// More is left open than by look-ups, but nothing else differs.
-#[inline(always)]
-pub(super) fn masks_by_comparison<V: Bytes>(window: &Window) -> Masks {
-    let mut masks = Masks::default();
-    for at in (0..BLOCK).step_by(V::LANES) {
-        let (before, here) = (V::load(&window[at..]), V::load(&window[at + 1..]));
-        masks.put(comparison_masks(before, here), at);
-    }
-    masks
-}
-
-#[inline(always)]
-fn comparison_masks<V: Bytes>(before: V, here: V) -> Masks {
-    let continuing = here.below(0xC0);
-    let leads = before.below(0xF5) & !before.below(0xC2);
-    let (from_90, from_a0) = (!here.below(0x90), !here.below(0xA0));
-    let forbidden = before.equal(0xE0) & !from_a0
-        | before.equal(0xED) & from_a0
-        | before.equal(0xF0) & !from_90
-        | before.equal(0xF4) & from_90;
-    let second = continuing & leads & !forbidden;
-    let (first, last) = tables::CJK_LEADS;
-    let cjk = second & !before.below(first) & before.below(last + 1);
-    Masks {
-        high: here.high(),
-        continuing,
-        second,
-        long: second & !before.below(0xE0),
-        wide: second & !before.below(0xF0),
-        cjk,
-        mixed: second & !before.below(0xE1) & !cjk,
-    }
 }
 
 /// Counts UTF-8 text.

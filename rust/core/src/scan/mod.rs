@@ -4,7 +4,12 @@
 //! and [`latin1`], [`ucs2`], [`ucs4`] for the three widths of a `str`
 //! (PEP 393), so that no string is copied to be counted.
 
-#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+#![cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    allow(dead_code, reason = "there are no vectors")
+)]
+
+#[cfg(target_arch = "aarch64")]
 mod aarch64;
 mod kernel;
 mod scalar;
@@ -16,6 +21,16 @@ mod x86_64;
 use std::sync::OnceLock;
 
 use crate::script::ScriptCounts;
+
+#[cfg(target_arch = "aarch64")]
+use aarch64::kernels as vector_kernels;
+#[cfg(target_arch = "x86_64")]
+use x86_64::kernels as vector_kernels;
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn vector_kernels(_: Level) -> Option<Kernels> {
+    None
+}
 
 /// Fewer units are counted sooner one by one than a vector loop starts.
 const SHORT: usize = 16;
@@ -173,12 +188,7 @@ impl Level {
     fn kernels(self) -> Option<Kernels> {
         match self {
             Self::Scalar => Some(SCALAR),
-            #[cfg(target_arch = "x86_64")]
-            vectors => x86_64::kernels(vectors),
-            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-            vectors => aarch64::kernels(vectors),
-            #[allow(unreachable_patterns, reason = "reached where there are no vectors")]
-            _ => None,
+            vectors => vector_kernels(vectors),
         }
     }
 

@@ -44,8 +44,10 @@ pub(super) const THIRDS: Tables = tables(&third_classes());
 pub(super) const MIXED: u8 = 0x80;
 
 /// First and last of the lead bytes after which everything is CJK.
+#[cfg(target_arch = "x86_64")]
 pub(super) const CJK_LEADS: (u8, u8) = (0xE3, 0xE9);
 
+#[cfg(target_arch = "x86_64")]
 const _: () = {
     let mut lead = CJK_LEADS.0;
     while lead <= CJK_LEADS.1 {

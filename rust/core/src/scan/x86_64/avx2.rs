@@ -42,12 +42,6 @@ impl Bytes for U8 {
     }
 
     #[inline(always)]
-    fn equal(self, byte: u8) -> u64 {
-        // SAFETY: `kernels` has looked.
-        Self(unsafe { _mm256_cmpeq_epi8(self.0, _mm256_set1_epi8(byte as i8)) }).high()
-    }
-
-    #[inline(always)]
     fn masks(window: &Window) -> Masks {
         kernel::masks_by_lookup::<Self>(window)
     }

@@ -51,12 +51,6 @@ impl Bytes for U8 {
     }
 
     #[inline(always)]
-    fn equal(self, byte: u8) -> u64 {
-        // SAFETY: `kernels` has looked.
-        unsafe { _mm512_cmpeq_epi8_mask(self.0, _mm512_set1_epi8(byte as i8)) }
-    }
-
-    #[inline(always)]
     fn masks(window: &Window) -> Masks {
         kernel::masks_by_lookup::<Self>(window)
     }

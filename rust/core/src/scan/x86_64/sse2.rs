@@ -6,12 +6,20 @@ use std::arch::x86_64::*;
 
 use super::super::kernel::{self, Bytes, Masks, Window};
 use super::super::strings::{self, Units};
-use super::super::{Kernels, ScriptCounts};
+use super::super::{Kernels, ScriptCounts, tables};
 
 super::entry_points!("sse2", "sse2");
 
 #[derive(Clone, Copy)]
 struct U8(__m128i);
+
+impl U8 {
+    #[inline(always)]
+    fn equal(self, byte: u8) -> u64 {
+        // SAFETY: `kernels` has looked.
+        Self(unsafe { _mm_cmpeq_epi8(self.0, _mm_set1_epi8(byte as i8)) }).high()
+    }
+}
 
 impl Bytes for U8 {
     const LANES: usize = 16;
@@ -42,14 +50,13 @@ impl Bytes for U8 {
     }
 
     #[inline(always)]
-    fn equal(self, byte: u8) -> u64 {
-        // SAFETY: `kernels` has looked.
-        Self(unsafe { _mm_cmpeq_epi8(self.0, _mm_set1_epi8(byte as i8)) }).high()
-    }
-
-    #[inline(always)]
     fn masks(window: &Window) -> Masks {
-        kernel::masks_by_comparison::<Self>(window)
+        let mut masks = Masks::default();
+        for at in (0..kernel::BLOCK).step_by(Self::LANES) {
+            let (before, here) = (Self::load(&window[at..]), Self::load(&window[at + 1..]));
+            masks.put(masks_by_comparison(before, here), at);
+        }
+        masks
     }
 
     #[inline(always)]
@@ -61,6 +68,30 @@ impl Bytes for U8 {
     fn prefetch(byte: &u8) {
         // SAFETY: a prefetch of a byte that is there.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(byte).cast()) }
+    }
+}
+
+/// Without look-ups, more lead bytes than need be leave the class open.
+#[inline(always)]
+fn masks_by_comparison(before: U8, here: U8) -> Masks {
+    let continuing = here.below(0xC0);
+    let leads = before.below(0xF5) & !before.below(0xC2);
+    let (from_90, from_a0) = (!here.below(0x90), !here.below(0xA0));
+    let forbidden = before.equal(0xE0) & !from_a0
+        | before.equal(0xED) & from_a0
+        | before.equal(0xF0) & !from_90
+        | before.equal(0xF4) & from_90;
+    let second = continuing & leads & !forbidden;
+    let (first, last) = tables::CJK_LEADS;
+    let cjk = second & !before.below(first) & before.below(last + 1);
+    Masks {
+        high: here.high(),
+        continuing,
+        second,
+        long: second & !before.below(0xE0),
+        wide: second & !before.below(0xF0),
+        cjk,
+        mixed: second & !before.below(0xE1) & !cjk,
     }
 }
 
