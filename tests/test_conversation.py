@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support.subagents import opening, rounds
-
 import turnfit as tf
+from support.subagents import opening, rounds
 
 POLICY = tf.Policy(budget=20_000)
 
@@ -69,7 +68,10 @@ def test_what_cannot_be_read_leaves_the_conversation_as_it_was() -> None:
 
 
 def test_the_format_is_told_by_the_first_message_that_tells() -> None:
-    plain: list[Any] = [{"role": "user", "content": "Read."}, {"role": "assistant", "content": "ok"}]
+    plain: list[Any] = [
+        {"role": "user", "content": "Read."},
+        {"role": "assistant", "content": "ok"},
+    ]
     call = {"type": "tool_use", "id": "t1", "name": "read", "input": {"path": "a"}}
     result = {"type": "tool_result", "tool_use_id": "t1", "content": "word " * 2000}
     told = [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]

@@ -7,9 +7,8 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from support.trajectories import Recorded, needs_corpus, recorded
-
 import turnfit as tf
+from support.trajectories import Recorded, needs_corpus, recorded
 from turnfit.messages.formats import format_of as recognised
 
 pytestmark = needs_corpus
@@ -22,7 +21,7 @@ def rules_broken(messages: list[dict[str, Any]], format_name: str) -> Counter[st
 
 def format_of(messages: list[dict[str, Any]]) -> str:
     """The format that the whole history tells; a fitted part may be plain text."""
-        return recognised(messages).name
+    return recognised(messages).name
 
 
 @pytest.mark.parametrize("share", [0.05, 0.2, 0.5])

@@ -6,11 +6,10 @@ import sys
 from typing import Any
 
 import pytest
+import turnfit as tf
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import CJK, price
-
-import turnfit as tf
 
 any_text = st.text(st.characters(codec=None), max_size=400) | st.text(
     st.sampled_from("a1 \n\xe9яक世界한ｱ🙂\ud83d\udc4d\u0300"), max_size=400

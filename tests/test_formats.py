@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
 import turnfit as tf
 
 PLAIN = {"role": "user", "content": "hello"}

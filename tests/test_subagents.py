@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support.subagents import opening, rounds
-
 import turnfit as tf
+from support.subagents import opening, rounds
 
 WINDOW = 1_000_000
 BUDGET = 400_000

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -74,8 +75,10 @@ def explain_fit(history: History, fitted: Fitted, format_: Format, whole: bool) 
 
 def _rows(messages: Sequence[Message], format_: Format) -> Iterator[_Row]:
     reading = format_.read(messages)
-    names = {row.id: row.name for rows in reading.rows for row in rows if row.name}
+    names: dict[str | None, str] = {}
     for index, message in enumerate(messages):
+        # Ids repeat in real histories: a result is of the newest call with its id.
+        names |= {row.id: row.name for row in reading.rows[index] if row.name}
         tools = [(row.kind, row.name or names.get(row.id) or "?") for row in reading.rows[index]]
         role = reading.roles[index]
         tokens = estimate_message(message, format=format_.name)
@@ -132,7 +135,8 @@ def _messages_table(
     *,
     header: bool,
 ) -> Table:
-    table = _empty_table(console, header)
+    longest = max((cell_len(row.what) for row in rows), default=0)
+    table = _empty_table(longest, console, header)
     most = max((row.tokens for row in rows), default=1)
     for row in shown:
         fate = fates.get(row.index, _KEPT)
@@ -142,13 +146,13 @@ def _messages_table(
     return table
 
 
-def _empty_table(console: Console, header: bool) -> Table:
+def _empty_table(longest: int, console: Console, header: bool) -> Table:
     """Widths are fixed, so that the head's columns stand above the tail's."""
     room = console.width - sum(_WIDTHS.values()) - _GAPS
     table = _plain_table(show_header=header)
     table.add_column("#", width=_WIDTHS["index"], justify="right", no_wrap=True)
     table.add_column("role", width=_WIDTHS["role"], no_wrap=True)
-    what = max(_NARROWEST, min(_WIDEST, room))
+    what = max(_NARROWEST, min(longest, _WIDEST, room))
     table.add_column("what", width=what, no_wrap=True, overflow="ellipsis")
     table.add_column("tokens", width=_WIDTHS["tokens"], justify="right", no_wrap=True)
     table.add_column("", width=_WIDTHS["bar"], no_wrap=True)

@@ -36,20 +36,14 @@ def _outcome(before: int, fitted: Fitted) -> str:
     if fitted.fits:
         whole = ": sent whole" if fitted.step == "whole" else ""
         return f"{count}, within the budget of {fitted.budget:,}{whole}"
-    return f"{count}, over the budget of {fitted.budget:,} by {fitted.over:,}{_blame(fitted)}"
-
-
-def _blame(fitted: Fitted) -> str:
-    largest = fitted.largest
-    if largest is None:
-        return ""
-    return (
-        f"; the largest is message {largest.index} of the request "
-        f"({largest.role}, {largest.tokens:,} tokens)"
-    )
+    return f"{count}, over the budget of {fitted.budget:,} by {fitted.over:,}"
 
 
 def _details(fitted: Fitted) -> Iterator[str]:
+    largest = None if fitted.fits else fitted.largest
+    if largest is not None:
+        where = f"message {largest.index} of the request"
+        yield f"largest: {where} ({largest.role}, {largest.tokens:,} tokens)"
     if fitted.cleared:
         yield f"cleared: {_cleared(fitted.cleared)}"
     if fitted.dropped:

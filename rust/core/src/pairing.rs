@@ -25,6 +25,9 @@ pub enum Label {
     None,
 }
 
+/// A map by keys, which are hashes already.
+pub type KeyMap<T> = HashMap<Key, T, BuildHasherDefault<KeyHasher>>;
+
 /// Finds the call that a result answers, in constant time.
 #[derive(Default)]
 pub(crate) struct Pairing {
@@ -63,7 +66,7 @@ impl Pairing {
 /// Calls of one message that share a key, chained in order.
 #[derive(Default)]
 struct Chains {
-    newest: HashMap<Key, Chain, BuildHasherDefault<KeyHasher>>,
+    newest: KeyMap<Chain>,
     /// Per call the next of its chain.
     links: Vec<Option<u32>>,
 }
@@ -107,9 +110,9 @@ impl Chains {
     }
 }
 
-/// Keys are hashes already.
+/// Takes a key's upper half for its hash.
 #[derive(Default)]
-struct KeyHasher(u64);
+pub struct KeyHasher(u64);
 
 impl Hasher for KeyHasher {
     fn finish(&self) -> u64 {

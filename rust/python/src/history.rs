@@ -1,31 +1,49 @@
 //! Reads messages by their format's table.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 use turnfit_core::ledger::Role;
-use turnfit_core::profile::Profile;
 
 use crate::errors::format_error;
 use crate::table::{Fields, Recogniser, Shape, Table, Use, ascii_item};
 use crate::tally::{Read, Reading, Tally};
 use crate::text::Text;
 
+/// A message that was read just now, or once before.
+pub(crate) enum Found<'a> {
+    Fresh(&'a Read),
+    Remembered(Arc<Read>),
+}
+
+impl Deref for Found<'_> {
+    type Target = Read;
+
+    fn deref(&self) -> &Read {
+        match self {
+            Found::Fresh(read) => read,
+            Found::Remembered(read) => read,
+        }
+    }
+}
+
 /// Reads one message.
-pub(crate) fn read(
+pub(crate) fn read<'a>(
     table: &Table,
-    profile: &Profile,
     index: usize,
     message: &Bound<'_, PyAny>,
-) -> PyResult<Arc<Read>> {
+    tally: &'a mut Tally,
+) -> PyResult<Found<'a>> {
     if let Some(reader) = &table.reader {
-        return read_object(reader.bind(message.py()), index, message);
+        return read_object(reader.bind(message.py()), index, message).map(Found::Remembered);
     }
-    let mut reader = Reader { table, index, tally: Tally::new(profile) };
-    let role = reader.read_message(message)?;
-    Ok(Arc::new(reader.tally.finish(role)))
+    tally.begin();
+    let role = Reader { table, index, tally }.read_message(message)?;
+    tally.read.role = role;
+    Ok(Found::Fresh(&tally.read))
 }
 
 /// A message that is an object: its format reads it, and remembers the reading.
@@ -39,7 +57,7 @@ fn read_object(reader: &Bound<'_, PyAny>, index: usize, message: &Bound<'_, PyAn
 struct Reader<'t> {
     table: &'t Table,
     index: usize,
-    tally: Tally<'t>,
+    tally: &'t mut Tally,
 }
 
 impl<'t> Reader<'t> {
@@ -141,24 +159,29 @@ impl<'t> Reader<'t> {
     }
 
     fn read_part(&mut self, part: &Bound<'_, PyAny>) -> PyResult<()> {
-        let py = part.py();
         let Ok(dict) = part.cast::<PyDict>() else { return self.tally.add_text(part) };
-        let kind = ascii_item(dict, intern!(py, "type"))?;
-        let Some(kind) = kind else { return self.tally.add_unknown(part) };
-        if let Some(shape) = self.table.part(&kind) {
+        let table = self.table;
+        let kind = intern!(part.py(), "type");
+        if let Some(shape) = ascii_item(dict, kind, |kind| table.part(kind))? {
             return self.read_thing(dict, shape, false);
         }
-        self.refuse_foreign(py, &kind, self.table.foreign.parts.get(&kind), "block of type")?;
-        self.tally.add_unknown(part)
+        let refused = |kind: &[u8]| {
+            let format = table.foreign.parts.get(kind);
+            self.refuse_foreign(part.py(), kind, format, "block of type").err()
+        };
+        match ascii_item(dict, kind, refused)? {
+            Some(refused) => Err(refused),
+            None => self.tally.add_unknown(part),
+        }
     }
 
     /// A source whose `type` is `text` or `content` holds what is to be read.
     fn read_source(&mut self, source: &Bound<'_, PyAny>) -> PyResult<()> {
-        let py = source.py();
         let Ok(dict) = source.cast::<PyDict>() else { return self.tally.add_unknown(source) };
-        match ascii_item(dict, intern!(py, "type"))?.as_deref() {
-            Some(b"text" | b"content") => self.tally.add_unknown(source),
-            _ => {
+        let is_text = |kind: &[u8]| matches!(kind, b"text" | b"content").then_some(());
+        match ascii_item(dict, intern!(source.py(), "type"), is_text)? {
+            Some(()) => self.tally.add_unknown(source),
+            None => {
                 self.tally.add_medium();
                 Ok(())
             }
@@ -218,9 +241,9 @@ fn recognise_one(message: &Bound<'_, PyAny>, recogniser: &Recogniser) -> PyResul
         return Ok(native.then(|| "turnfit".to_string()));
     };
     let signs = &recogniser.signs;
-    let role = ascii_item(dict, intern!(py, "role"))?.and_then(|role| signs.roles.get(&role));
+    let role = ascii_item(dict, intern!(py, "role"), |role| signs.roles.get(role).cloned())?;
     if role.is_some() {
-        return Ok(role.cloned());
+        return Ok(role);
     }
     for (key, value) in dict {
         let key = match key.cast::<PyString>() {
@@ -235,9 +258,9 @@ fn recognise_one(message: &Bound<'_, PyAny>, recogniser: &Recogniser) -> PyResul
     let Ok(parts) = content.cast::<PyList>() else { return Ok(None) };
     for part in parts {
         let Ok(part) = part.cast::<PyDict>() else { continue };
-        let kind = ascii_item(part, intern!(py, "type"))?;
-        if let Some(format) = kind.and_then(|kind| signs.parts.get(&kind)) {
-            return Ok(Some(format.clone()));
+        let format = ascii_item(part, intern!(py, "type"), |kind| signs.parts.get(kind).cloned())?;
+        if format.is_some() {
+            return Ok(format);
         }
     }
     Ok(None)

@@ -1,21 +1,20 @@
 //! The Python face of the ledger and the walk.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString};
+use pyo3::types::{PyDict, PyList, PyString};
 use turnfit_core::ledger::{self, Facts, Row, Tool, ToolId};
-use turnfit_core::pairing::{Key, Label};
+use turnfit_core::pairing::{Key, KeyMap, Label};
 use turnfit_core::profile::Profile;
 use turnfit_core::walk::{self, Keep, Rules, Step};
 
 use crate::history::read;
 use crate::request::{Edit, rewrite};
 use crate::table::{Kind, Table};
-use crate::tally::{Read, ReadRow};
-use crate::terms::{Pinned, Terms};
+use crate::tally::{Read, ReadRow, Tally};
+use crate::terms::Terms;
 use crate::text::Text;
 
 /// A history's costs and pairs under some terms.
@@ -24,7 +23,7 @@ pub(crate) struct Ledger {
     ledger: ledger::Ledger,
     table: Py<Table>,
     terms: Py<Terms>,
-    tools: HashMap<u128, ToolId>,
+    tools: KeyMap<ToolId>,
     names: Vec<Py<PyString>>,
 }
 
@@ -40,7 +39,7 @@ impl Ledger {
     #[new]
     fn new(table: Py<Table>, terms: Py<Terms>) -> Self {
         let ledger = ledger::Ledger::new(terms.get().clearing);
-        Ledger { ledger, table, terms, tools: HashMap::new(), names: Vec::new() }
+        Ledger { ledger, table, terms, tools: KeyMap::default(), names: Vec::new() }
     }
 
     fn __len__(&self) -> usize {
@@ -62,12 +61,15 @@ impl Ledger {
     /// Reads and appends messages. After an error those before the faulty one
     /// have been appended.
     fn extend(&mut self, messages: &Bound<'_, PyAny>) -> PyResult<()> {
-        let table = self.table.clone_ref(messages.py());
+        let py = messages.py();
+        let (table, terms) = (self.table.clone_ref(py), self.terms.clone_ref(py));
+        let mut tally = Tally::new(Profile::SCRIPT);
+        let mut facts =
+            Facts { role: ledger::Role::User, tokens: 0, pinned: false, trim_note: false, rows: Vec::new() };
         for message in messages.try_iter()? {
             let message = message?;
-            let index = self.ledger.len();
-            let read = read(table.get(), &Profile::SCRIPT, index, &message)?;
-            let facts = self.facts(&message, &read)?;
+            let read = read(table.get(), self.ledger.len(), &message, &mut tally)?;
+            self.gather(&mut facts, terms.get(), &message, &read)?;
             self.ledger.append(&facts);
         }
         Ok(())
@@ -134,45 +136,54 @@ impl Ledger {
         Err(PyValueError::new_err(format!("there is no message {message}")))
     }
 
-    fn facts(&mut self, message: &Bound<'_, PyAny>, read: &Read) -> PyResult<Facts> {
-        let terms = self.terms.clone_ref(message.py());
-        let terms = terms.get();
-        let pinned = match &terms.pinned {
-            Pinned::Indices(indices) => indices.contains(&self.ledger.len()),
-            Pinned::Predicate(predicate) => predicate.bind(message.py()).call1((message,))?.is_truthy()?,
-        };
-        let trim_note = read.role == ledger::Role::User
+    fn gather(
+        &mut self,
+        facts: &mut Facts,
+        terms: &Terms,
+        message: &Bound<'_, PyAny>,
+        read: &Read,
+    ) -> PyResult<()> {
+        let py = message.py();
+        facts.role = read.role;
+        facts.tokens = read.tokens;
+        facts.pinned = terms.pinned.holds(self.ledger.len(), message)?;
+        facts.trim_note = read.role == ledger::Role::User
             && read.rows.is_empty()
-            && read.text.is_some_and(|text| terms.notes.known_trimmed.contains(&text));
-        let rows = read.rows.iter().map(|row| self.row(message.py(), terms, row)).collect::<PyResult<_>>()?;
-        Ok(Facts { role: read.role, tokens: read.tokens, pinned, trim_note, rows })
+            && terms.notes.known_trimmed.hold(py, read.text.as_ref())?;
+        facts.rows.clear();
+        for row in &read.rows {
+            facts.rows.push(self.row(py, terms, row)?);
+        }
+        Ok(())
     }
 
     fn row(&mut self, py: Python<'_>, terms: &Terms, row: &ReadRow) -> PyResult<Row> {
         let key = |label: &Option<Py<PyString>>| -> PyResult<Option<Key>> {
-            label.as_ref().map(|label| Ok(Key(Text::of(label.bind(py))?.hash()))).transpose()
+            label.as_ref().map(|label| Ok(Text::of(label.bind(py))?.hash())).transpose()
         };
         let (id, name) = (key(&row.id)?, key(&row.name)?);
-        let tool = row.name.as_ref().map(|name| self.tool(name.bind(py), terms)).transpose()?;
+        let tool = match (&row.name, name) {
+            (Some(label), Some(name)) => Some(self.tool(label.bind(py), name, terms)?),
+            _ => None,
+        };
         if row.kind == Kind::Call {
             let saving =
                 terms.arguments.filter(|_| row.clearable).map_or(0, |note| row.body.saturating_sub(note));
             return Ok(Row::Call { id, name, tool, saving });
         }
-        let is_note = row.text.is_some_and(|text| terms.notes.known_cleared.contains(&text));
         let label = id.map_or_else(|| name.map_or(Label::None, Label::Name), Label::Id);
+        let is_note = terms.notes.known_cleared.hold(py, row.text.as_ref())?;
         Ok(Row::Result { label, tool, content: row.body, clearable: row.clearable && !is_note })
     }
 
-    fn tool(&mut self, name: &Bound<'_, PyString>, terms: &Terms) -> PyResult<ToolId> {
-        let key = Text::of(name)?.hash();
-        if let Some(&tool) = self.tools.get(&key) {
+    fn tool(&mut self, label: &Bound<'_, PyString>, name: Key, terms: &Terms) -> PyResult<ToolId> {
+        if let Some(&tool) = self.tools.get(&name) {
             return Ok(tool);
         }
-        let (excluded, no_rerun) = terms.treatment.bind(name.py()).call1((name,))?.extract()?;
+        let (excluded, no_rerun) = terms.treatment.bind(label.py()).call1((label,))?.extract()?;
         let tool = self.ledger.add_tool(Tool { excluded, no_rerun });
-        self.tools.insert(key, tool);
-        self.names.push(name.clone().unbind());
+        self.tools.insert(name, tool);
+        self.names.push(label.clone().unbind());
         Ok(tool)
     }
 
@@ -205,7 +216,10 @@ impl Ledger {
         let note = self.terms.get().notes.trimmed.bind(history.py());
         match history.get_item(place) {
             Ok(there) if there.eq(note)? => Ok(there),
-            _ => Ok(note.clone()),
+            _ => match note.cast::<PyDict>() {
+                Ok(note) => Ok(note.copy()?.into_any()),
+                Err(_) => Ok(note.clone()),
+            },
         }
     }
 }

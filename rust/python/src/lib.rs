@@ -20,6 +20,7 @@ mod _core {
 
     use crate::history::read;
     use crate::table::Kind;
+    use crate::tally::Tally;
     use crate::text::counts_of;
     use crate::value::{self, DataUrls};
 
@@ -93,7 +94,8 @@ mod _core {
         index: usize,
         message: &Bound<'_, PyAny>,
     ) -> PyResult<(String, u64, Rows)> {
-        let read = read(table, &Profile::SCRIPT, index, message)?;
+        let mut tally = Tally::new(Profile::SCRIPT);
+        let read = read(table, index, message, &mut tally)?;
         let kind = |kind| if kind == Kind::Call { "call" } else { "result" };
         let py = message.py();
         let label = |label: &Option<Py<PyString>>| label.as_ref().map(|label| label.clone_ref(py));

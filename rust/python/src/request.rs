@@ -34,8 +34,8 @@ pub(crate) fn rewrite<'py>(
         return rewriter.bind(py).call1((message, made));
     }
     let dict = message.cast::<PyDict>()?;
-    let role = ascii_item(dict, intern!(py, "role"))?;
-    let Some((_, shape)) = role.and_then(|role| table.role(&role)) else { return Ok(message.clone()) };
+    let shape = ascii_item(dict, intern!(py, "role"), |role| table.role(role))?;
+    let Some((_, shape)) = shape else { return Ok(message.clone()) };
     let mut rewriter = Rewriter { table, edits, rows: 0 };
     Ok(rewriter.thing(dict, shape)?.map_or_else(|| message.clone(), Bound::into_any))
 }
@@ -106,8 +106,8 @@ impl<'t, 'py> Rewriter<'t, 'py> {
         match row.and_then(|row| self.edits.iter().find(|edit| edit.place == row)) {
             Some(edit) => Ok(Some(edit.body(value))),
             None => self.each(value, |this, part| {
-                let kind = ascii_item(part, intern!(part.py(), "type"))?;
-                match kind.and_then(|kind| this.table.part(&kind)) {
+                let table = this.table;
+                match ascii_item(part, intern!(part.py(), "type"), |kind| table.part(kind))? {
                     Some(shape) => this.thing(part, shape),
                     None => Ok(None),
                 }

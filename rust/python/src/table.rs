@@ -44,7 +44,7 @@ pub(crate) enum Kind {
 }
 
 /// The keys of a thing.
-pub(crate) struct Fields(Vec<(Box<[u8]>, Use)>);
+pub(crate) struct Fields(Named<Use>);
 
 /// A thing: a message, a part, a call.
 pub(crate) struct Shape {
@@ -61,15 +61,24 @@ pub(crate) struct Signs {
     pub(crate) parts: HashMap<Box<[u8]>, String>,
 }
 
+/// A few things by their names, the names compared one by one.
+struct Named<T>(Vec<(Box<[u8]>, T)>);
+
+impl<T> Named<T> {
+    fn get(&self, wanted: &[u8]) -> Option<&T> {
+        self.0.iter().find(|(name, _)| **name == *wanted).map(|(_, thing)| thing)
+    }
+}
+
 /// From a role's name to the role that it plays, and a message's shape.
-type Roles = HashMap<Box<[u8]>, (Role, Shape)>;
+type Roles = Named<(Role, Shape)>;
 
 /// A compiled wire format.
 #[pyclass(frozen, module = "turnfit._core")]
 pub(crate) struct Table {
     pub(crate) name: String,
     roles: Roles,
-    parts: HashMap<Box<[u8]>, Shape>,
+    parts: Named<Shape>,
     endings: Vec<(Box<[u8]>, Shape)>,
     pub(crate) foreign: Signs,
     /// For formats whose messages are objects: from a message to its rows.
@@ -115,18 +124,19 @@ impl Table {
 
 impl Fields {
     pub(crate) fn get(&self, key: &[u8]) -> Option<&Use> {
-        self.0.iter().find(|(name, _)| **name == *key).map(|(_, used)| used)
+        self.0.get(key)
     }
 }
 
-/// Where a value's `type` is a string of ASCII characters, that string.
-pub(crate) fn ascii_item<'py>(
+/// What a function makes of the ASCII string under a key; None where there is none.
+pub(crate) fn ascii_item<'py, T>(
     dict: &Bound<'py, PyDict>,
     key: &Bound<'py, PyString>,
-) -> PyResult<Option<Box<[u8]>>> {
+    made: impl FnOnce(&[u8]) -> Option<T>,
+) -> PyResult<Option<T>> {
     let Some(value) = dict.get_item(key)? else { return Ok(None) };
     let Ok(string) = value.cast::<PyString>() else { return Ok(None) };
-    Ok(Text::of(string)?.ascii().map(Box::from))
+    Ok(Text::of(string)?.ascii().and_then(made))
 }
 
 impl Signs {
@@ -170,28 +180,29 @@ pub(crate) fn role_named(role: &str) -> PyResult<Role> {
 }
 
 fn read_roles(roles: &Bound<'_, PyAny>) -> PyResult<Roles> {
-    let mut read = HashMap::new();
+    let mut read = Vec::new();
     for (name, value) in roles.cast::<PyDict>()? {
         let (role, shape): (String, Bound<'_, PyAny>) = value.extract()?;
-        read.insert(name.extract::<String>()?.into_bytes().into(), (role_named(&role)?, read_shape(&shape)?));
+        let name = name.extract::<String>()?.into_bytes().into();
+        read.push((name, (role_named(&role)?, read_shape(&shape)?)));
     }
-    Ok(read)
+    Ok(Named(read))
 }
 
-type Parts = (HashMap<Box<[u8]>, Shape>, Vec<(Box<[u8]>, Shape)>);
+type Parts = (Named<Shape>, Vec<(Box<[u8]>, Shape)>);
 
 /// A name that begins with `*` stands for all that end so.
 fn read_parts(parts: &Bound<'_, PyAny>) -> PyResult<Parts> {
-    let (mut exact, mut endings) = (HashMap::new(), Vec::new());
+    let (mut exact, mut endings) = (Vec::new(), Vec::new());
     for (name, shape) in parts.cast::<PyDict>()? {
         let name: String = name.extract()?;
         let shape = read_shape(&shape)?;
         match name.strip_prefix('*') {
             Some(ending) => endings.push((ending.as_bytes().into(), shape)),
-            None => drop(exact.insert(name.into_bytes().into(), shape)),
+            None => exact.push((name.into_bytes().into(), shape)),
         }
     }
-    Ok((exact, endings))
+    Ok((Named(exact), endings))
 }
 
 fn read_shape(shape: &Bound<'_, PyAny>) -> PyResult<Shape> {
@@ -209,7 +220,7 @@ fn read_fields(fields: &Bound<'_, PyAny>) -> PyResult<Fields> {
     let fields = fields.cast::<PyDict>()?.iter();
     let read =
         fields.map(|(key, value)| Ok((key.extract::<String>()?.into_bytes().into(), read_use(&value)?)));
-    Ok(Fields(read.collect::<PyResult<_>>()?))
+    Ok(Fields(Named(read.collect::<PyResult<_>>()?)))
 }
 
 fn read_use(value: &Bound<'_, PyAny>) -> PyResult<Use> {

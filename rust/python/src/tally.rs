@@ -16,7 +16,7 @@ use crate::value::{self, DataUrls, MEDIUM};
 /// (<https://cookbook.openai.com/examples/how_to_count_tokens_with_tiktoken>).
 pub(crate) const FRAME: u64 = 3;
 
-/// Notes are shorter than this many characters; longer texts aren't hashed.
+/// Notes are shorter than this many characters; longer texts aren't compared with them.
 pub(crate) const NOTE_LENGTH: usize = 1024;
 
 /// A message as it was read: what it costs, and its calls and results. It
@@ -25,8 +25,8 @@ pub(crate) struct Read {
     pub(crate) role: Role,
     pub(crate) tokens: u64,
     pub(crate) rows: Vec<ReadRow>,
-    /// The hash of its content, if that is one short text.
-    pub(crate) text: Option<u128>,
+    /// Its content, if that is one short text.
+    pub(crate) text: Option<Py<PyString>>,
 }
 
 /// A call or a result.
@@ -36,30 +36,32 @@ pub(crate) struct ReadRow {
     pub(crate) name: Option<Py<PyString>>,
     /// What the arguments or the content cost, in tokens.
     pub(crate) body: u64,
-    /// The hash of the content, if it is one short text.
-    pub(crate) text: Option<u128>,
+    /// The content, if it is one short text.
+    pub(crate) text: Option<Py<PyString>>,
     pub(crate) clearable: bool,
 }
 
-/// Adds up a message.
-pub(crate) struct Tally<'t> {
-    profile: &'t Profile,
-    pub(crate) tokens: u64,
-    rows: Vec<ReadRow>,
+/// Adds up a message, and then the next.
+pub(crate) struct Tally {
+    profile: Profile,
+    pub(crate) read: Read,
     /// Texts, media and unknown things in the body that is open.
     pieces: usize,
-    /// The hash of the last text in it, if that is short.
-    text: Option<u128>,
-    message_text: Option<u128>,
+    /// The last text in it, if that is short.
+    text: Option<Py<PyString>>,
 }
 
-impl<'t> Tally<'t> {
-    pub(crate) fn new(profile: &'t Profile) -> Self {
-        Tally { profile, tokens: FRAME, rows: Vec::new(), pieces: 0, text: None, message_text: None }
+impl Tally {
+    pub(crate) fn new(profile: Profile) -> Self {
+        let read = Read { role: Role::User, tokens: 0, rows: Vec::new(), text: None };
+        Tally { profile, read, pieces: 0, text: None }
     }
 
-    pub(crate) fn finish(self, role: Role) -> Read {
-        Read { role, tokens: self.tokens, rows: self.rows, text: self.message_text }
+    /// Begins a message.
+    pub(crate) fn begin(&mut self) {
+        self.read.tokens = FRAME;
+        self.read.rows.clear();
+        self.read.text = None;
     }
 
     /// Opens a row, unless the thing is neither call nor result; gives its number.
@@ -67,28 +69,28 @@ impl<'t> Tally<'t> {
         if kind == Kind::Plain {
             return None;
         }
-        self.rows.push(ReadRow { kind, id: None, name: None, body: 0, text: None, clearable });
-        Some(self.rows.len() - 1)
+        self.read.rows.push(ReadRow { kind, id: None, name: None, body: 0, text: None, clearable });
+        Some(self.read.rows.len() - 1)
     }
 
     pub(crate) fn is_call(&self, row: Option<usize>) -> bool {
-        row.is_some_and(|row| self.rows[row].kind == Kind::Call)
+        row.is_some_and(|row| self.read.rows[row].kind == Kind::Call)
     }
 
     /// Opens the content of a message or result, or the arguments of a call.
     pub(crate) fn open_body(&mut self) -> u64 {
         (self.pieces, self.text) = (0, None);
-        self.tokens
+        self.read.tokens
     }
 
     /// What was added since the body was opened is the body of this row, or of the message.
     pub(crate) fn close_body(&mut self, row: Option<usize>, opened: u64) {
         let text = self.text.take().filter(|_| self.pieces == 1);
         match row {
-            None => self.message_text = text,
+            None => self.read.text = text,
             Some(row) => {
-                let row = &mut self.rows[row];
-                row.body += self.tokens - opened;
+                let row = &mut self.read.rows[row];
+                row.body += self.read.tokens - opened;
                 row.text = text;
             }
         }
@@ -98,12 +100,12 @@ impl<'t> Tally<'t> {
     pub(crate) fn add_text(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
         self.pieces += 1;
         let Ok(string) = value.cast::<PyString>() else {
-            self.tokens += value::tokens(value, self.profile, DataUrls::AreText)?;
+            self.read.tokens += value::tokens(value, &self.profile, DataUrls::AreText)?;
             return Ok(());
         };
         let text = Text::of(string)?;
-        self.tokens += self.profile.tokens(text.counts(value.py()));
-        self.text = (text.len() < NOTE_LENGTH).then(|| text.hash());
+        self.read.tokens += self.profile.tokens(text.counts(value.py()));
+        self.text = (text.len() < NOTE_LENGTH).then(|| string.clone().unbind());
         Ok(())
     }
 
@@ -115,19 +117,19 @@ impl<'t> Tally<'t> {
 
     /// What stands under an unknown key.
     pub(crate) fn add_value(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.tokens += value::tokens(value, self.profile, DataUrls::AreMedia)?;
+        self.read.tokens += value::tokens(value, &self.profile, DataUrls::AreMedia)?;
         Ok(())
     }
 
     pub(crate) fn add_medium(&mut self) {
         self.pieces += 1;
-        self.tokens += MEDIUM;
+        self.read.tokens += MEDIUM;
     }
 
     pub(crate) fn add_id(&mut self, value: &Bound<'_, PyAny>, row: Option<usize>) -> PyResult<()> {
         let id = self.add_label(value)?;
         if let Some(row) = row {
-            self.rows[row].id = Some(id);
+            self.read.rows[row].id = Some(id);
         }
         Ok(())
     }
@@ -135,7 +137,7 @@ impl<'t> Tally<'t> {
     pub(crate) fn add_name(&mut self, value: &Bound<'_, PyAny>, row: Option<usize>) -> PyResult<()> {
         let name = self.add_label(value)?;
         if let Some(row) = row {
-            self.rows[row].name = Some(name);
+            self.read.rows[row].name = Some(name);
         }
         Ok(())
     }
@@ -145,7 +147,7 @@ impl<'t> Tally<'t> {
             Ok(string) => string.clone(),
             Err(_) => value.str()?,
         };
-        self.tokens += self.profile.tokens(Text::of(&string)?.counts(value.py()));
+        self.read.tokens += self.profile.tokens(Text::of(&string)?.counts(value.py()));
         Ok(string.unbind())
     }
 
@@ -202,13 +204,15 @@ pub(crate) struct Reading(pub(crate) Arc<Read>);
 impl Reading {
     #[new]
     fn new(role: &str, rows: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let mut tally = Tally::new(&Profile::SCRIPT);
+        let mut tally = Tally::new(Profile::SCRIPT);
+        tally.begin();
         let opened = tally.open_body();
         for row in rows.try_iter()? {
             tally.add_object_row(row?.cast::<PyTuple>()?)?;
         }
         tally.close_body(None, opened);
-        Ok(Reading(Arc::new(tally.finish(role_named(role)?))))
+        tally.read.role = role_named(role)?;
+        Ok(Reading(Arc::new(tally.read)))
     }
 
     /// What the message costs, in tokens, frame included.

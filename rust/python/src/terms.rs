@@ -10,25 +10,34 @@ use turnfit_core::profile::Profile;
 
 use crate::history::read;
 use crate::table::Table;
-use crate::tally::NOTE_LENGTH;
+use crate::tally::{NOTE_LENGTH, Tally};
 use crate::text::Text;
 use crate::value::{self, DataUrls};
 
-/// The notes of a policy, and by their hashes all wordings that are notes.
+/// The notes of a policy, and all wordings that are notes.
 pub(crate) struct Notes {
     pub(crate) cleared: Py<PyString>,
     pub(crate) cleared_done: Py<PyString>,
     pub(crate) arguments: Py<PyDict>,
     pub(crate) arguments_text: Py<PyString>,
     pub(crate) trimmed: Py<PyAny>,
-    pub(crate) known_cleared: HashSet<u128>,
-    pub(crate) known_trimmed: HashSet<u128>,
+    pub(crate) known_cleared: Wordings,
+    pub(crate) known_trimmed: Wordings,
 }
 
 /// Which messages stay in every request.
 pub(crate) enum Pinned {
     Indices(HashSet<usize>),
     Predicate(Py<PyAny>),
+}
+
+impl Pinned {
+    pub(crate) fn holds(&self, index: usize, message: &Bound<'_, PyAny>) -> PyResult<bool> {
+        match self {
+            Pinned::Indices(indices) => Ok(!indices.is_empty() && indices.contains(&index)),
+            Pinned::Predicate(predicate) => predicate.bind(message.py()).call1((message,))?.is_truthy(),
+        }
+    }
 }
 
 /// What a policy says of the ledger: how results are cleared, and by which tool.
@@ -76,7 +85,7 @@ impl Terms {
             note_done: price(&cleared_done)?,
         };
         let trimmed = table.get().note.bind(py).call1((trimmed,))?;
-        let trim_note = read(table.get(), profile, 0, &trimmed)?.tokens;
+        let trim_note = read(table.get(), 0, &trimmed, &mut Tally::new(*profile))?.tokens;
         let arguments_tokens = value::tokens(&arguments, profile, DataUrls::AreText)?;
         let notes = Notes {
             cleared,
@@ -84,8 +93,8 @@ impl Terms {
             arguments_text: as_json(&arguments)?,
             arguments: arguments.unbind(),
             trimmed: trimmed.unbind(),
-            known_cleared: hashes(known_cleared)?,
-            known_trimmed: hashes(known_trimmed)?,
+            known_cleared: Wordings::new(known_cleared)?,
+            known_trimmed: Wordings::new(known_trimmed)?,
         };
         let pinned = match pinned.is_callable() {
             true => Pinned::Predicate(pinned.clone().unbind()),
@@ -111,16 +120,34 @@ fn as_json(object: &Bound<'_, PyDict>) -> PyResult<Py<PyString>> {
     Ok(text.cast_into::<PyString>()?.unbind())
 }
 
-fn hashes(notes: &Bound<'_, PyAny>) -> PyResult<HashSet<u128>> {
-    notes.try_iter()?.map(|note| hash(note?.cast::<PyString>()?)).collect()
-}
+/// Wordings of notes.
+pub(crate) struct Wordings(Vec<Py<PyString>>);
 
-fn hash(note: &Bound<'_, PyString>) -> PyResult<u128> {
-    let text = Text::of(note)?;
-    if text.len() >= NOTE_LENGTH {
-        return Err(PyValueError::new_err(format!("a note must be shorter than {NOTE_LENGTH} characters")));
+impl Wordings {
+    fn new(notes: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let notes = notes.try_iter()?.map(|note| Ok(note?.cast_into::<PyString>()?));
+        let notes = notes.collect::<PyResult<Vec<_>>>()?;
+        for note in &notes {
+            if Text::of(note)?.len() >= NOTE_LENGTH {
+                return Err(PyValueError::new_err(format!(
+                    "a note must be shorter than {NOTE_LENGTH} characters"
+                )));
+            }
+        }
+        Ok(Wordings(notes.into_iter().map(Bound::unbind).collect()))
     }
-    Ok(text.hash())
+
+    /// Whether a text is one of the notes.
+    pub(crate) fn hold(&self, py: Python<'_>, text: Option<&Py<PyString>>) -> PyResult<bool> {
+        let Some(text) = text else { return Ok(false) };
+        let text = Text::of(text.bind(py))?;
+        for note in &self.0 {
+            if Text::of(note.bind(py))? == text {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
 }
 
 fn text_tokens(text: &Bound<'_, PyString>, profile: &Profile) -> PyResult<u64> {

@@ -14,6 +14,7 @@ use pyo3::types::string::PyStringData;
 use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PyString};
 use siphasher::sip128::{Hasher128, SipHasher13};
 use std::hash::Hasher;
+use turnfit_core::pairing::Key;
 use turnfit_core::scan;
 use turnfit_core::script::ScriptCounts;
 
@@ -87,15 +88,28 @@ impl<'a> Text<'a> {
     }
 
     /// A hash wide enough that two texts which share it are equal.
-    pub(crate) fn hash(&self) -> u128 {
+    pub(crate) fn hash(&self) -> Key {
         let mut hasher = SipHasher13::new();
-        match self {
-            Text::Ascii(units) | Text::Latin1(units) => hasher.write(units),
-            Text::Ucs2(units) => units.iter().for_each(|&unit| hasher.write_u16(unit)),
-            Text::Ucs4(units) => units.iter().for_each(|&unit| hasher.write_u32(unit)),
-        }
+        hasher.write(self.storage());
         hasher.write_usize(self.len());
-        hasher.finish128().into()
+        Key(hasher.finish128().into())
+    }
+
+    fn storage(&self) -> &'a [u8] {
+        let (start, size) = match self {
+            Text::Ascii(units) | Text::Latin1(units) => return units,
+            Text::Ucs2(units) => (units.as_ptr().cast::<u8>(), size_of_val(*units)),
+            Text::Ucs4(units) => (units.as_ptr().cast::<u8>(), size_of_val(*units)),
+        };
+        // SAFETY: the same memory, read as the bytes that it is made of.
+        unsafe { std::slice::from_raw_parts(start, size) }
+    }
+}
+
+/// Equal texts are stored alike, in the narrowest width that holds them.
+impl PartialEq for Text<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.len() == other.len() && self.storage() == other.storage()
     }
 }
 
