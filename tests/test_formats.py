@@ -182,8 +182,9 @@ class TestNativeMessages:
         assert fitted.step == "results"
         changed = [m for m, old in zip(fitted.messages, history, strict=True) if m is not old]
         assert {m.role for m in changed} <= {"tool", "assistant"}
-        assert all(m.parts[-1].content == tf.Notes().cleared for m in changed if m.role == "tool")
-        assert history[2].parts[0].content == "word " * 200
+        noted = [tf.Message("tool", tf.Result(f"c{n}", tf.Notes().cleared)) for n in range(8)]
+        assert all(message in noted for message in changed if message.role == "tool")
+        assert history[2] == tf.Message("tool", tf.Result("c0", "word " * 200))
         assert tf.check(fitted.messages) == []
 
     def test_media_keep_their_price(self) -> None:

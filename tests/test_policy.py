@@ -35,7 +35,23 @@ def test_a_value_that_cannot_be_is_an_error_that_names_the_field(field: str, val
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("budget", 1000.5), ("budget", "1000"), ("budget", True), ("exclude_tools", "read_file")],
+    [
+        ("budget", 1000.5),
+        ("budget", "1000"),
+        ("budget", True),
+        ("keep", 5),
+        ("keep", ("fraction",)),
+        ("keep", ("tokens", 1.5)),
+        ("exclude_tools", "read_file"),
+        ("exclude_tools", 5),
+        ("exclude_tools", [5]),
+        ("no_rerun", 5),
+        ("no_rerun", {"send": 1}),
+        ("clear_tool_inputs", "yes"),
+        ("pinned", 5),
+        ("pinned", ["a"]),
+        ("notes", "x"),
+    ],
 )
 def test_a_value_of_another_type_is_an_error_that_names_the_field(field: str, value: Any) -> None:
     with pytest.raises(TypeError, match=field):
@@ -51,6 +67,13 @@ def test_a_policy_comes_from_a_mapping_as_files_have_it() -> None:
 def test_an_unknown_field_is_an_error_with_the_nearest_name() -> None:
     with pytest.raises(ValueError, match="did you mean 'clear_batch'"):
         tf.Policy.from_dict({"budget": 1000, "clear_bacth": 4})
+
+
+def test_an_unknown_or_mistyped_note_is_an_error_that_names_it() -> None:
+    with pytest.raises(ValueError, match="did you mean 'cleared'"):
+        tf.Policy.from_dict({"budget": 1000, "notes": {"claered": "x"}})
+    with pytest.raises(TypeError, match=r"notes\.cleared must be a str"):
+        tf.Policy.from_dict({"budget": 1000, "notes": {"cleared": 5}})
 
 
 def test_a_budget_without_room_for_messages_names_what_takes_it() -> None:
@@ -85,8 +108,8 @@ def test_tools_that_must_not_run_again_are_told_by_name_predicate_or_annotations
 def test_a_note_may_not_be_blank_or_endless(name: str) -> None:
     with pytest.raises(ValueError, match=name):
         tf.Notes(**{name: "  "})
-    with pytest.raises(ValueError, match="shorter"):
-        tf.fit([], tf.Policy(budget=10, notes=tf.Notes(**{name: "a" * 2000})))
+    with pytest.raises(ValueError, match=f"{name} must be shorter"):
+        tf.Notes(**{name: "a" * 2000})
 
 
 def test_the_guidance_tells_of_the_safety_net_and_is_constant() -> None:

@@ -3,6 +3,7 @@ from typing import Any, Literal, final
 
 __all__ = [
     "FRAME",
+    "NOTE_LENGTH",
     "Ledger",
     "Plan",
     "Reading",
@@ -13,22 +14,25 @@ __all__ = [
     "count_scripts",
     "estimate",
     "estimate_tool",
+    "price",
     "read_message",
     "recognise",
 ]
 
 __version__: str
 FRAME: int
+NOTE_LENGTH: int
 
 def estimate(text: str | bytes | bytearray | memoryview, /) -> int: ...
 def count_scripts(text: str | bytes | bytearray | memoryview, /) -> tuple[int, int, int]: ...
+def price(ascii: int, cjk: int, other: int) -> int: ...
 def estimate_tool(tool: Any, /) -> int: ...
 def read_message(
     table: Table, index: int, message: Any
 ) -> tuple[
     Literal["system", "user", "assistant", "tool"],
     int,
-    list[tuple[Literal["call", "result"], str | None, str | None, bool]],
+    list[tuple[Literal["call", "result"], str | None, str | None, bool, int]],
 ]: ...
 def recognise(
     messages: Iterable[Any], start: int, recogniser: Recogniser
@@ -76,9 +80,7 @@ class Ledger:
     def tokens(self) -> int: ...
     def message_tokens(self, message: int) -> int: ...
     def extend(self, messages: Iterable[Any]) -> None: ...
-    def plan(
-        self, room: int, keep_in: str, keep: int, keep_at_least: int, stride: int
-    ) -> Plan: ...
+    def plan(self, room: int, keep_in: str, keep: int, keep_at_least: int, stride: int) -> Plan: ...
     def request(self, history: list[Any], plan: Plan) -> list[Any]: ...
     def cleared(self, plan: Plan) -> list[tuple[int, int, str | None, int]]: ...
     def cleared_totals(self, plan: Plan) -> tuple[int, int]: ...

@@ -47,11 +47,6 @@ def _sum(counts: Iterable[ScriptCounts]) -> ScriptCounts:
     return ScriptCounts(*map(sum, zip(*counts, strict=True)))
 
 
-def _tokens(counts: ScriptCounts) -> int:
-    """The price by the `script` profile, which a text's blocks can't be added up to."""
-    return -(-(counts.ascii + 4 * counts.cjk + 2 * counts.other) // 4)
-
-
 def estimate_files(files: Iterable[str], as_json: bool) -> bool:
     """Print each file's tokens and characters; false if one couldn't be read."""
     missing: list[str] = []
@@ -77,7 +72,7 @@ def _counted(files: Iterable[str], missing: list[str]) -> Iterator[tuple[str, Sc
 
 
 def _as_dict(file: str, counts: ScriptCounts) -> dict[str, str | int]:
-    return {"file": file, "tokens": _tokens(counts), **counts._asdict()}
+    return {"file": file, "tokens": counts.tokens, **counts._asdict()}
 
 
 def _print_table(counted: Iterable[tuple[str, ScriptCounts]]) -> None:
@@ -85,7 +80,7 @@ def _print_table(counted: Iterable[tuple[str, ScriptCounts]]) -> None:
     for file, counts in counted:
         if not rows:
             _print_row(("tokens", *ScriptCounts._fields), "file")
-        rows.append((_tokens(counts), *counts))
+        rows.append((counts.tokens, *counts))
         _print_row(map("{:,}".format, rows[-1]), file)
     if len(rows) > 1:
         totals = map(sum, zip(*rows, strict=True))

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from typing import Any
 
-__all__ = ["ARGUMENTS_CLEARED", "NOTES", "Notes"]
+from turnfit import _core
+
+__all__ = ["ARGUMENTS_CLEARED", "NOTES", "Notes", "refuse_unknown"]
 
 ARGUMENTS_CLEARED = {"_cleared": "arguments left out to save context"}
 """What cleared arguments become."""
@@ -34,9 +39,38 @@ class Notes:
     )
 
     def __post_init__(self) -> None:
-        for name in ("cleared", "cleared_done", "trimmed"):
-            if not getattr(self, name).strip():
-                raise ValueError(f"notes.{name} must not be blank")
+        for entry in fields(self):
+            wording = getattr(self, entry.name)
+            if not isinstance(wording, str):
+                raise TypeError(f"notes.{entry.name} must be a str, not {type(wording).__name__}")
+            if not wording.strip():
+                raise ValueError(f"notes.{entry.name} must not be blank")
+            if len(wording) >= _core.NOTE_LENGTH:
+                raise ValueError(
+                    f"notes.{entry.name} must be shorter than {_core.NOTE_LENGTH:,} characters"
+                )
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Notes:
+        """The notes with these wordings, as a TOML or JSON file has them.
+
+        Raises:
+            ValueError: for a note that there is not, with the nearest name.
+
+        >>> Notes.from_dict({"cleared": "[gone]"}).cleared
+        '[gone]'
+        """
+        refuse_unknown("there is no note", values, [entry.name for entry in fields(cls)])
+        return cls(**values)
+
+
+def refuse_unknown(what: str, values: Mapping[str, Any], known: Sequence[str]) -> None:
+    """A ``ValueError`` with the nearest name, if a value's name is not among the known."""
+    for name in values:
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
+            raise ValueError(f"{what} {name!r}; {hint}")
 
 
 NOTES: tuple[Notes, ...] = (Notes(),)

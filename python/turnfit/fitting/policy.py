@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, fields
-from difflib import get_close_matches
 from math import floor, isfinite
 from typing import Any, Literal, TypeAlias
 
-from turnfit.fitting.notes import Notes
+from turnfit.fitting.notes import Notes, refuse_unknown
 from turnfit.messages.formats.table import Message
 
 __all__ = ["Keep", "NoRerun", "Pinned", "Policy"]
@@ -80,21 +79,12 @@ class Policy:
         _number("grid", self.grid, most=1)
         if self.window is not None:
             _integer("window", self.window, least=self.budget)
-        self._check_keep()
-        for name in ("exclude_tools", "no_rerun"):
-            if isinstance(getattr(self, name), str):
-                raise TypeError(f"{name} must be a collection of names, not one string")
-        if not callable(self.pinned) and any(index < 0 for index in self.pinned):
-            raise ValueError("pinned must hold indices from 0 on; a negative one would move")
-
-    def _check_keep(self) -> None:
-        kind, size = self.keep
-        if kind == "fraction":
-            _number("keep", size, most=1)
-        elif kind in ("tokens", "results"):
-            _integer("keep", size)
-        else:
-            raise ValueError(f'keep must be in "tokens", "fraction" or "results", not {kind!r}')
+        _keep(self.keep)
+        _of_type("clear_tool_inputs", self.clear_tool_inputs, bool, "true or false")
+        _of_type("notes", self.notes, Notes, "Notes")
+        _names("exclude_tools", self.exclude_tools)
+        _no_rerun(self.no_rerun)
+        _pinned(self.pinned)
 
     @property
     def keep_tokens(self) -> int | None:
@@ -128,19 +118,14 @@ class Policy:
         >>> Policy.from_dict({"budget": 1000, "keep": ["results", 3]}).keep
         ('results', 3)
         """
-        known = [entry.name for entry in fields(cls)]
-        for name in values:
-            if name not in known:
-                near = get_close_matches(name, known, n=1)
-                hint = f"; did you mean {near[0]!r}?" if near else f"; it has {', '.join(known)}"
-                raise ValueError(f"a policy has no field {name!r}{hint}")
+        refuse_unknown("a policy has no field", values, [entry.name for entry in fields(cls)])
         if "budget" not in values:
             raise ValueError("a policy needs a budget")
         read = dict(values)
         if isinstance(read.get("keep"), list):
             read["keep"] = tuple(read["keep"])
         if isinstance(read.get("notes"), Mapping):
-            read["notes"] = Notes(**read["notes"])
+            read["notes"] = Notes.from_dict(read["notes"])
         return cls(**read)
 
 
@@ -157,3 +142,44 @@ def _number(name: str, value: Any, *, least: float = 0, most: float | None = Non
     if not isfinite(value) or value < least or (most is not None and value > most):
         limit = f"at least {least}" if most is None else f"from {least} to {most}"
         raise ValueError(f"{name} must be {limit}, not {value}")
+
+
+def _of_type(name: str, value: Any, wanted: type, called: str) -> None:
+    if not isinstance(value, wanted):
+        raise TypeError(f"{name} must be {called}, not {type(value).__name__}")
+
+
+def _keep(keep: Any) -> None:
+    if not isinstance(keep, tuple) or len(keep) != 2:
+        raise TypeError(f'keep must be a pair such as ("fraction", 0.25), not {keep!r}')
+    kind, size = keep
+    if kind == "fraction":
+        _number("keep", size, most=1)
+    elif kind in ("tokens", "results"):
+        _integer("keep", size)
+    else:
+        raise ValueError(f'keep must be in "tokens", "fraction" or "results", not {kind!r}')
+
+
+def _names(name: str, value: Any) -> None:
+    if isinstance(value, str) or not isinstance(value, Collection):
+        raise TypeError(f"{name} must be a collection of names, not {type(value).__name__}")
+    for entry in value:
+        _of_type(f"{name}: each name", entry, str, "a str")
+
+
+def _no_rerun(value: Any) -> None:
+    if callable(value):
+        return
+    _names("no_rerun", value)
+    if isinstance(value, Mapping):
+        for tool, hints in value.items():
+            _of_type(f"no_rerun[{tool!r}]", hints, Mapping, "a mapping of annotations")
+
+
+def _pinned(value: Any) -> None:
+    if callable(value):
+        return
+    _of_type("pinned", value, Collection, "a collection of indices or a predicate")
+    for index in value:
+        _integer("pinned: each index", index)

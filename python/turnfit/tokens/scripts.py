@@ -19,6 +19,15 @@ class ScriptCounts(NamedTuple):
     other: int
     """Everything else: Cyrillic, Arabic, Devanagari, accented letters, emoji, ..."""
 
+    @property
+    def tokens(self) -> int:
+        """The estimate of a text with these counts.
+
+        >>> count_scripts("привет мир").tokens
+        5
+        """
+        return _core.price(*self)
+
 
 def count_scripts(text: str | bytes | bytearray | memoryview, /) -> ScriptCounts:
     """Count the characters of a text by script class, in one pass and without a copy.

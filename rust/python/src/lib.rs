@@ -17,6 +17,7 @@ mod _core {
     use pyo3::prelude::*;
     use pyo3::types::PyString;
     use turnfit_core::profile::Profile;
+    use turnfit_core::script::ScriptCounts;
 
     use crate::history::read;
     use crate::table::Kind;
@@ -38,6 +39,10 @@ mod _core {
     /// The frame of a message, and of a request, in tokens.
     #[pymodule_export]
     const FRAME: u64 = crate::tally::FRAME;
+
+    /// Notes are shorter than this many characters.
+    #[pymodule_export]
+    const NOTE_LENGTH: usize = crate::tally::NOTE_LENGTH;
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
@@ -69,6 +74,12 @@ mod _core {
         Ok(Profile::SCRIPT.tokens(counts_of(text)?))
     }
 
+    /// The tokens of a text with so many characters of each class.
+    #[pyfunction]
+    fn price(ascii: u64, cjk: u64, other: u64) -> u64 {
+        Profile::SCRIPT.tokens(ScriptCounts { ascii, cjk, other })
+    }
+
     /// The counts of a text's script classes: ascii, cjk, other.
     #[pyfunction]
     #[pyo3(signature = (text, /))]
@@ -84,10 +95,11 @@ mod _core {
         value::tokens(&value::without_cache_mark(tool)?, &Profile::SCRIPT, DataUrls::AreText)
     }
 
-    type Rows = Vec<(&'static str, Option<Py<PyString>>, Option<Py<PyString>>, bool)>;
+    type Rows = Vec<(&'static str, Option<Py<PyString>>, Option<Py<PyString>>, bool, u64)>;
 
     /// A message as it is read: role, tokens, and its calls and results as
-    /// `("call" | "result", id, name, whether it may be cleared)`.
+    /// `("call" | "result", id, name, whether it may be cleared, tokens of its
+    /// arguments or content)`.
     #[pyfunction]
     fn read_message(
         table: &Table,
@@ -100,8 +112,9 @@ mod _core {
         let py = message.py();
         let label = |label: &Option<Py<PyString>>| label.as_ref().map(|label| label.clone_ref(py));
         let rows = read.rows.iter();
-        let rows =
-            rows.map(|row| (kind(row.kind), label(&row.id), label(&row.name), row.clearable)).collect();
+        let rows = rows
+            .map(|row| (kind(row.kind), label(&row.id), label(&row.name), row.clearable, row.body))
+            .collect();
         Ok((format!("{:?}", read.role).to_lowercase(), read.tokens, rows))
     }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use turnfit_core::ledger::Clearing;
@@ -10,7 +9,7 @@ use turnfit_core::profile::Profile;
 
 use crate::history::read;
 use crate::table::Table;
-use crate::tally::{NOTE_LENGTH, Tally};
+use crate::tally::Tally;
 use crate::text::Text;
 use crate::value::{self, DataUrls};
 
@@ -126,15 +125,7 @@ pub(crate) struct Wordings(Vec<Py<PyString>>);
 impl Wordings {
     fn new(notes: &Bound<'_, PyAny>) -> PyResult<Self> {
         let notes = notes.try_iter()?.map(|note| Ok(note?.cast_into::<PyString>()?));
-        let notes = notes.collect::<PyResult<Vec<_>>>()?;
-        for note in &notes {
-            if Text::of(note)?.len() >= NOTE_LENGTH {
-                return Err(PyValueError::new_err(format!(
-                    "a note must be shorter than {NOTE_LENGTH} characters"
-                )));
-            }
-        }
-        Ok(Wordings(notes.into_iter().map(Bound::unbind).collect()))
+        Ok(Wordings(notes.map(|note| note.map(Bound::unbind)).collect::<PyResult<_>>()?))
     }
 
     /// Whether a text is one of the notes.

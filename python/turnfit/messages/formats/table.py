@@ -145,7 +145,7 @@ class Format:
             _core.read_message(self.table, index, message) for index, message in enumerate(messages)
         ]
         rows = [
-            [Row(index, kind, id_, name, not mine) for kind, id_, name, mine in message_rows]
+            [Row(index, kind, id_, name, not mine) for kind, id_, name, mine, _ in message_rows]
             for index, (_, _, message_rows) in enumerate(read)
         ]
         return Reading(messages, [role for role, _, _ in read], rows, self.merges)
