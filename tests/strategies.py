@@ -455,8 +455,8 @@ JITTERS = (0, 0, 0.02, 0.1, 0.3)
 def sizes(messages: list[Message], format: Format) -> list[list[int]]:
     """Budgets at which something changes: the whole, cleared, from each turn, from each round."""
     walk = walk_of(messages, Policy(budget=0), format, NOTES)
-    whole: Draft = (walk.everything, False, [])
-    cleared: Draft = (walk.everything, False, walk.worth_clearing)
+    whole: Draft = (0, walk.everything, False, [])
+    cleared: Draft = (0, walk.everything, False, walk.worth_clearing)
     turns = [walk.from_start(i, walk.always, walk.worth_clearing) for i in walk.turn_starts]
     opening = set() if walk.newest_turn is None else {walk.newest_turn}
     rounds = [
@@ -506,7 +506,7 @@ def policies(
         keep=draw(keeps(room)),
         keep_at_least=pick(draw, (1, 0, 2, 4)),
         clear_batch=1 + count(draw, 5),
-        worth=pick(draw, (2, 0, 0.5, 1, 1.5, 3, 5)),
+        worth=pick(draw, (2, 1, 1.5, 3, 5)),
         grid=pick(draw, (0.125, 0, 0.05, 0.5)),
         exclude_tools=some_tools(draw, one_in=4),
         no_rerun=some_tools(draw, one_in=3),

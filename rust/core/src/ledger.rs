@@ -134,6 +134,7 @@ pub struct Clearable {
 pub(crate) struct Pin {
     pub(crate) message: u32,
     pub(crate) paired: bool,
+    pub(crate) opens_turn: bool,
 }
 
 /// Append-only columns over a history, and their prefix sums.
@@ -298,7 +299,8 @@ impl Ledger {
         if facts.trim_note {
             self.trim_notes.push(message);
         } else if facts.pinned {
-            self.pins.push(Pin { message, paired: !facts.rows.is_empty() });
+            let opens_turn = facts.role == Role::User && facts.rows.is_empty();
+            self.pins.push(Pin { message, paired: !facts.rows.is_empty(), opens_turn });
         }
     }
 
@@ -439,8 +441,18 @@ impl Ledger {
         &starts[..starts.partition_point(|&start| start <= last)]
     }
 
+    /// What a pinned message keeps: with a call or a result, or between a call and
+    /// its result, the whole stretch around it; else itself.
+    pub(crate) fn stretch_of(&self, pin: &Pin) -> Range<usize> {
+        let message = pin.message;
+        let alone = message as usize..message as usize + 1;
+        let apart =
+            !pin.opens_turn || self.first_user == Some(message) || self.turns.binary_search(&message).is_ok();
+        if pin.paired || !apart { self.unit_around(message) } else { alone }
+    }
+
     /// The stretch between two neighbouring cuts that part no call from its result.
-    pub(crate) fn unit_around(&self, message: u32) -> Range<usize> {
+    fn unit_around(&self, message: u32) -> Range<usize> {
         let mut unit = self.preamble as usize..self.len();
         for starts in [&self.turns, &self.rounds] {
             let after = starts.partition_point(|&start| start <= message);

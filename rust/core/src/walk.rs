@@ -308,10 +308,7 @@ impl<'a> Cut<'a> {
     fn collect_spans(&mut self) {
         let ledger = self.ledger;
         let pins = ledger.pins().iter().filter(|pin| pin.message as usize >= ledger.preamble());
-        let stretches = pins.map(|pin| match pin.paired {
-            true => ledger.unit_around(pin.message),
-            false => pin.message as usize..pin.message as usize + 1,
-        });
+        let stretches = pins.map(|pin| ledger.stretch_of(pin));
         let mut ranges: Vec<_> = stretches.flat_map(|range| self.without_first_user(range)).collect();
         ranges.sort_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
         ranges.into_iter().for_each(|range| self.push_span(range));
