@@ -56,6 +56,16 @@ def test_a_fitted_request_stays_as_it_is_when_the_conversation_goes_on() -> None
     assert str(early) == str(wanted)
 
 
+def test_requests_may_be_read_in_any_order() -> None:
+    conversation = grown(30)
+    early = conversation.fit()
+    conversation.append({"role": "user", "content": "And now?"})
+    late = conversation.fit()
+    assert late.messages == tf.fit(conversation.history, POLICY).messages
+    assert early.messages == tf.fit(conversation.history[:-1], POLICY).messages
+    assert conversation.fit().messages == late.messages
+
+
 def test_what_cannot_be_read_leaves_the_conversation_as_it_was() -> None:
     conversation = grown(10)
     before = conversation.history, conversation.tokens, conversation.fit().messages

@@ -18,8 +18,8 @@ from turnfit.fitting.notes import Notes
 from turnfit.fitting.policy import Policy
 from turnfit.messages.check import check
 from turnfit.messages.estimate import estimate_message, estimate_request
-from turnfit.messages.formats.table import Problem
 from turnfit.messages.native import Call, Media, Message, Result, Text
+from turnfit.messages.reading import Problem
 from turnfit.tokens import ScriptCounts, count_scripts, estimate
 
 __all__ = [

@@ -34,9 +34,7 @@ def read_message(
     int,
     list[tuple[Literal["call", "result"], str | None, str | None, bool, int]],
 ]: ...
-def recognise(
-    messages: Iterable[Any], start: int, recogniser: Recogniser
-) -> tuple[int, str] | None: ...
+def recognise(messages: Iterable[Any], recogniser: Recogniser) -> str | None: ...
 
 @final
 class Table:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal, NoReturn
 
 from turnfit.errors import TurnfitError
-from turnfit.messages.formats.table import Message
+from turnfit.messages.reading import Message
 
 __all__ = ["History", "HistoryError", "parse_history", "write_file"]
 

@@ -17,7 +17,9 @@ from turnfit.cli.telling import printable
 from turnfit.fitting.fitted import Fitted
 from turnfit.histories import History
 from turnfit.messages.estimate import estimate_message, system_tokens, tools_tokens
-from turnfit.messages.formats.table import Format, Message
+from turnfit.messages.formats import read_history
+from turnfit.messages.formats.table import Format
+from turnfit.messages.reading import Message
 
 __all__ = ["explain_fit"]
 
@@ -74,7 +76,7 @@ def explain_fit(history: History, fitted: Fitted, format_: Format, whole: bool) 
 
 
 def _rows(messages: Sequence[Message], format_: Format) -> Iterator[_Row]:
-    reading = format_.read(messages)
+    reading = read_history(format_, messages)
     names: dict[str | None, str] = {}
     for index, message in enumerate(messages):
         # Ids repeat in real histories: a result is of the newest call with its id.

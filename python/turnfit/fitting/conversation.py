@@ -11,7 +11,8 @@ from turnfit.fitting.fitted import Fitted
 from turnfit.fitting.frame import Frame, new_ledger
 from turnfit.fitting.policy import Policy
 from turnfit.messages.formats import PLAIN, format_named, recognise
-from turnfit.messages.formats.table import Format, Message
+from turnfit.messages.formats.table import Format
+from turnfit.messages.reading import Message
 
 __all__ = ["Conversation"]
 

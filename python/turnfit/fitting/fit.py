@@ -9,7 +9,7 @@ from turnfit.fitting.fitted import Fitted
 from turnfit.fitting.frame import Frame, new_ledger
 from turnfit.fitting.policy import Policy
 from turnfit.messages.formats import format_of
-from turnfit.messages.formats.table import Message
+from turnfit.messages.reading import Message
 
 __all__ = ["fit", "policy_of"]
 

@@ -11,7 +11,9 @@ from typing import Any, Literal
 from turnfit import _core
 from turnfit.fitting.frame import Frame
 from turnfit.messages.check import check
-from turnfit.messages.formats.table import Format, Message, Problem
+from turnfit.messages.formats import table_of
+from turnfit.messages.formats.table import Format
+from turnfit.messages.reading import Message, Problem
 
 __all__ = ["Cleared", "Fitted", "Largest"]
 
@@ -113,7 +115,7 @@ class Fitted:
         )
 
     def _call_id(self, index: int, place: int) -> str | None:
-        return _core.read_message(self._format.table, index, self._history[index])[2][place][1]
+        return _core.read_message(table_of(self._format), index, self._history[index])[2][place][1]
 
     @cached_property
     def dropped(self) -> tuple[range, ...]:
@@ -142,7 +144,7 @@ class Fitted:
     def largest(self) -> Largest | None:
         """The message of the request that takes most; None where there is none."""
         read = (
-            _core.read_message(self._format.table, index, message)
+            _core.read_message(table_of(self._format), index, message)
             for index, message in enumerate(self.messages)
         )
         sizes = [Largest(index, role, tokens) for index, (role, tokens, _) in enumerate(read)]
@@ -159,7 +161,7 @@ class Fitted:
         for index, (before, now) in enumerate(pairs):
             if before is not now and before != now:
                 break
-            kept += _core.read_message(self._format.table, index, now)[1]
+            kept += _core.read_message(table_of(self._format), index, now)[1]
         return kept
 
     def __str__(self) -> str:

@@ -10,6 +10,7 @@ from turnfit.errors import BudgetError
 from turnfit.fitting.notes import ARGUMENTS_CLEARED, NOTES
 from turnfit.fitting.policy import Policy
 from turnfit.messages.estimate import FRAME, system_tokens, tools_tokens
+from turnfit.messages.formats import table_of
 from turnfit.messages.formats.table import Format
 
 __all__ = ["Frame", "new_ledger"]
@@ -61,7 +62,7 @@ def new_ledger(policy: Policy, format_: Format) -> _core.Ledger:
     """An empty ledger under a policy."""
     known = [*NOTES, policy.notes]
     terms = _core.Terms(
-        format_.table,
+        table_of(format_),
         worth=policy.worth,
         clear_batch=policy.clear_batch,
         stride=policy.stride,
@@ -73,4 +74,4 @@ def new_ledger(policy: Policy, format_: Format) -> _core.Ledger:
         pinned=policy.pinned if callable(policy.pinned) else set(policy.pinned),
         treatment=lambda tool: (tool in policy.exclude_tools, policy.must_not_rerun(tool)),
     )
-    return _core.Ledger(format_.table, terms)
+    return _core.Ledger(table_of(format_), terms)

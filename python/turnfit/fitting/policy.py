@@ -8,7 +8,7 @@ from math import floor, isfinite
 from typing import Any, Literal, TypeAlias
 
 from turnfit.fitting.notes import Notes, refuse_unknown
-from turnfit.messages.formats.table import Message
+from turnfit.messages.reading import Message
 
 __all__ = ["Keep", "NoRerun", "Pinned", "Policy"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from turnfit.messages.formats import format_of
-from turnfit.messages.formats.table import Message, Problem
+from turnfit.messages.formats import format_of, read_history
+from turnfit.messages.reading import Message, Problem
 
 __all__ = ["check"]
 
@@ -30,6 +30,6 @@ def check(messages: Sequence[Message], *, format: str | None = None) -> list[Pro
     """
     messages = list(messages)
     found = format_of(messages, format)
-    reading = found.read(messages)
+    reading = read_history(found, messages)
     problems = [problem for rule in found.rules for problem in rule(reading)]
     return sorted(problems, key=lambda problem: problem.index)

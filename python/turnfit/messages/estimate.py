@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from turnfit import _core
-from turnfit.messages.formats import format_of
+from turnfit.messages.formats import format_of, table_of
 from turnfit.messages.formats.anthropic import ANTHROPIC
-from turnfit.messages.formats.table import Message
+from turnfit.messages.reading import Message
 
 __all__ = ["FRAME", "estimate_message", "estimate_request"]
 
@@ -29,7 +29,7 @@ def estimate_message(message: Message, *, format: str | None = None) -> int:
     >>> estimate_message({"role": "user", "content": "Read every file."})
     7
     """
-    return _core.read_message(format_of([message], format).table, 0, message)[1]
+    return _core.read_message(table_of(format_of([message], format)), 0, message)[1]
 
 
 def estimate_request(
@@ -54,7 +54,7 @@ def estimate_request(
     13
     """
     messages = list(messages)
-    table = format_of(messages, format).table
+    table = table_of(format_of(messages, format))
     priced = (
         _core.read_message(table, index, message)[1] for index, message in enumerate(messages)
     )
@@ -66,7 +66,7 @@ def system_tokens(system: Any) -> int:
     if system is None:
         return 0
     message = {"role": "system", "content": system}
-    return _core.read_message(ANTHROPIC.table, 0, message)[1] - FRAME
+    return _core.read_message(table_of(ANTHROPIC), 0, message)[1] - FRAME
 
 
 def tools_tokens(tools: Sequence[Any] | None) -> int:

@@ -13,10 +13,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from turnfit.messages.formats.table import Problem, Reading, Row
+from turnfit.messages.reading import Problem, Reading, Row
 
 __all__ = [
     "calls_are_answered_at_once",
@@ -26,12 +25,6 @@ __all__ = [
     "results_stand_first",
     "starts_with_a_user_message",
 ]
-
-
-def _problem(index: int, rule: str, detail: str) -> Problem:
-    from turnfit.messages.formats.table import Problem
-
-    return Problem(index, rule, detail)
 
 
 def _label(row: Row) -> str | None:
@@ -75,7 +68,7 @@ def results_have_calls(reading: Reading) -> list[Problem]:
         labels = {_label(call) for call in calls}
         before |= labels
         problems += [
-            _problem(
+            Problem(
                 row.message,
                 "result-without-call",
                 f"the result of {_label(row)!r} answers no call of the message that it follows",
@@ -99,7 +92,7 @@ def calls_are_answered_at_once(reading: Reading) -> list[Problem]:
                 answers[_label(call)] -= 1
             elif call.message < end:
                 problems.append(
-                    _problem(
+                    Problem(
                         call.message,
                         "call-without-result",
                         f"the call {_label(call)!r} has no result right behind it",
@@ -122,7 +115,7 @@ def ids_are_unique_in_a_message(reading: Reading) -> list[Problem]:
     for index, rows in enumerate(reading.rows):
         ids = Counter(row.id for row in rows if row.kind == "call")
         problems += [
-            _problem(index, "repeated-id", f"{count} calls share the id {id_!r}")
+            Problem(index, "repeated-id", f"{count} calls share the id {id_!r}")
             for id_, count in ids.items()
             if count > 1
         ]
@@ -132,7 +125,7 @@ def ids_are_unique_in_a_message(reading: Reading) -> list[Problem]:
 def results_stand_first(reading: Reading) -> list[Problem]:
     """In a user message, tool results stand before anything else."""
     return [
-        _problem(index, "result-behind-text", "a tool_result stands behind other content")
+        Problem(index, "result-behind-text", "a tool_result stands behind other content")
         for index, message in enumerate(reading.messages)
         if reading.roles[index] == "user" and _stands_behind(message.get("content"))
     ]
@@ -153,9 +146,9 @@ def nothing_is_empty(reading: Reading) -> list[Problem]:
     for index, message in enumerate(reading.messages):
         content = message.get("content")
         if not content and not (index == last and reading.roles[index] == "assistant"):
-            problems.append(_problem(index, "empty-content", "the message has no content"))
+            problems.append(Problem(index, "empty-content", "the message has no content"))
         elif isinstance(content, list) and any(map(_is_empty_text, content)):
-            problems.append(_problem(index, "empty-text", "a text block is empty"))
+            problems.append(Problem(index, "empty-text", "a text block is empty"))
     return problems
 
 
@@ -170,6 +163,6 @@ def starts_with_a_user_message(reading: Reading) -> list[Problem]:
             break
         if role != "system":
             return [
-                _problem(index, "no-user-first", f"a message of the {role} comes before the user's")
+                Problem(index, "no-user-first", f"a message of the {role} comes before the user's")
             ]
     return []

@@ -218,17 +218,13 @@ fn not_a_message(message: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(format!("a {class} is not a message of a known format{hint}"))
 }
 
-/// The first message, from a start on, that tells its format: its index and the
-/// format's name.
+/// The name of the format that the first telling message has.
 #[pyfunction]
-pub(crate) fn recognise(
-    messages: &Bound<'_, PyAny>,
-    start: usize,
-    recogniser: &Recogniser,
-) -> PyResult<Option<(usize, String)>> {
-    for (index, message) in messages.try_iter()?.enumerate().skip(start) {
-        if let Some(format) = recognise_one(&message?, recogniser)? {
-            return Ok(Some((index, format)));
+pub(crate) fn recognise(messages: &Bound<'_, PyAny>, recogniser: &Recogniser) -> PyResult<Option<String>> {
+    for message in messages.try_iter()? {
+        let format = recognise_one(&message?, recogniser)?;
+        if format.is_some() {
+            return Ok(format);
         }
     }
     Ok(None)

@@ -285,7 +285,8 @@ impl Plan {
         else {
             return false;
         };
-        head == later_head
+        later.plan.messages >= self.plan.messages
+            && head == later_head
             && last.start == later_last.start
             && last.end == self.plan.messages
             && self.plan.note_before == later.plan.note_before

@@ -10,10 +10,19 @@ from turnfit import _core
 from turnfit.messages.formats.anthropic import ANTHROPIC
 from turnfit.messages.formats.native import TURNFIT
 from turnfit.messages.formats.openai_chat import OPENAI_CHAT
-from turnfit.messages.formats.table import Format, Message
+from turnfit.messages.formats.table import Format
 from turnfit.messages.native import Message as NativeMessage
+from turnfit.messages.reading import Message, Reading, Row
 
-__all__ = ["FORMATS", "PLAIN", "foreign_signs", "format_named", "format_of", "recognise"]
+__all__ = [
+    "FORMATS",
+    "PLAIN",
+    "format_named",
+    "format_of",
+    "read_history",
+    "recognise",
+    "table_of",
+]
 
 FORMATS: dict[str, Format] = {
     format_.name: format_ for format_ in (OPENAI_CHAT, ANTHROPIC, TURNFIT)
@@ -33,10 +42,10 @@ def format_named(name: str) -> Format:
         raise ValueError(f"format must be one of {', '.join(FORMATS)}, not {name!r}") from None
 
 
-def recognise(messages: Sequence[Message], start: int = 0) -> Format | None:
-    """The format that the first telling message from `start` on has, or None."""
-    told = _core.recognise(messages, start, _recogniser())
-    return FORMATS[told[1]] if told else None
+def recognise(messages: Sequence[Message]) -> Format | None:
+    """The format that the first telling message has, or None where none tells."""
+    told = _core.recognise(messages, _recogniser())
+    return FORMATS[told] if told else None
 
 
 def format_of(messages: Sequence[Message], name: str | None = None) -> Format:
@@ -46,9 +55,22 @@ def format_of(messages: Sequence[Message], name: str | None = None) -> Format:
     return recognise(messages) or PLAIN
 
 
-def foreign_signs(own: Format) -> SignTable:
-    """The signs of every format but this one."""
-    return _signs(*(format_ for format_ in FORMATS.values() if format_ is not own))
+@cache
+def table_of(format_: Format) -> _core.Table:
+    """The format's table, compiled, with the signs of all others to refuse them by."""
+    others = (other for other in FORMATS.values() if other is not format_)
+    return _core.Table(format_, _signs(*others))
+
+
+def read_history(format_: Format, messages: Sequence[Message]) -> Reading:
+    """The roles and rows of a history."""
+    table = table_of(format_)
+    read = [_core.read_message(table, index, message) for index, message in enumerate(messages)]
+    rows = [
+        [Row(index, kind, id_, name, not mine) for kind, id_, name, mine, _ in message_rows]
+        for index, (_, _, message_rows) in enumerate(read)
+    ]
+    return Reading(messages, [role for role, _, _ in read], rows, format_.merges)
 
 
 @cache

@@ -7,8 +7,9 @@ from typing import Any
 
 from turnfit import _core
 from turnfit.messages import rules
-from turnfit.messages.formats.table import Format, Message, Shape, Signs
+from turnfit.messages.formats.table import Format, Shape, Signs
 from turnfit.messages.native import Message as NativeMessage
+from turnfit.messages.reading import Message
 
 __all__ = ["TURNFIT"]
 

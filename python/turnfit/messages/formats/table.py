@@ -25,17 +25,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
-from turnfit import _core
+from turnfit.messages.reading import Message, Problem, Reading, Role
 
-__all__ = ["Field", "Format", "Message", "Problem", "Role", "Row", "Rule", "Shape", "Signs"]
+__all__ = ["Field", "Format", "Rule", "Shape", "Signs"]
 
-Message: TypeAlias = Any
-"""A message in any wire format: a dict, or a `turnfit.Message`."""
-
-Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 Kind: TypeAlias = Literal["plain", "call", "result"]
 Field: TypeAlias = "str | Mapping[str, Field] | Shape"
 
@@ -59,52 +54,10 @@ class Signs:
     parts: Sequence[str] = ()
 
 
-@dataclass(frozen=True)
-class Row:
-    """A call or a result, as it was read from a message.
-
-    `by_provider` tells that the provider runs the tool: it pairs these itself.
-    """
-
-    message: int
-    kind: Literal["call", "result"]
-    id: str | None
-    name: str | None
-    by_provider: bool
+Rule: TypeAlias = Callable[[Reading], list[Problem]]
 
 
-@dataclass(frozen=True)
-class Problem:
-    """Something in a history that a provider would refuse.
-
-    Attributes:
-        index: the message's place, from 0.
-        rule: a short constant name of the rule.
-        detail: what is wrong, for a person.
-    """
-
-    index: int
-    rule: str
-    detail: str
-
-    def __str__(self) -> str:
-        return f"message {self.index}: {self.detail} [{self.rule}]"
-
-
-@dataclass(frozen=True)
-class Reading:
-    """A history as its format reads it: roles, and the rows of each message."""
-
-    messages: Sequence[Message]
-    roles: Sequence[Role]
-    rows: Sequence[Sequence[Row]]
-    merges: bool
-
-
-Rule: TypeAlias = Callable[[Reading], "list[Problem]"]
-
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Format:
     """A wire format.
 
@@ -131,21 +84,3 @@ class Format:
     rules: Sequence[Rule] = ()
     reader: Callable[[Message], Any] | None = None
     rewriter: Callable[[Message, Mapping[int, Any]], Message] | None = None
-
-    @cached_property
-    def table(self) -> _core.Table:
-        """The compiled table."""
-        from turnfit.messages.formats import foreign_signs
-
-        return _core.Table(self, foreign_signs(self))
-
-    def read(self, messages: Sequence[Message]) -> Reading:
-        """The roles and rows of a history."""
-        read = [
-            _core.read_message(self.table, index, message) for index, message in enumerate(messages)
-        ]
-        rows = [
-            [Row(index, kind, id_, name, not mine) for kind, id_, name, mine, _ in message_rows]
-            for index, (_, _, message_rows) in enumerate(read)
-        ]
-        return Reading(messages, [role for role, _, _ in read], rows, self.merges)
