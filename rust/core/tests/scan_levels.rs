@@ -102,6 +102,19 @@ fn levels_agree_on_invalid_sequences_wherever_they_stand() {
 }
 
 #[test]
+fn levels_agree_on_sequences_that_ascii_interrupts() {
+    let beginnings: [&[u8]; 5] = [b"\xC3", b"\xE4\xB8", b"\xF0\x9F\x88", b"\xF0\xA0\x80", b"\xEF\xBF"];
+    for beginning in beginnings {
+        for before in 60..=66 {
+            for between in 0..=200 {
+                let text = [&vec![b'a'; before], beginning, &vec![b'a'; between], b"\x80\x80\x80"].concat();
+                assert_utf8_agrees(&text);
+            }
+        }
+    }
+}
+
+#[test]
 fn levels_agree_on_every_code_point_in_every_encoding() {
     for start in (0..0x11_0000).step_by(0x100) {
         let points: Vec<u32> = (start..start + 0x100).collect();
@@ -171,6 +184,34 @@ fn levels_agree_on_every_pair_of_bytes() {
         text[4] = b'a';
         assert_utf8_agrees(&text);
     }
+}
+
+#[test]
+fn environment_chooses_the_level() {
+    for level in scan::levels() {
+        assert_eq!(level_of_process(&format!("{level:?}").to_lowercase()), format!("{level:?}"));
+    }
+    let best = scan::levels().next_back().unwrap_or(Level::Scalar);
+    assert_eq!(level_of_process("abacus"), format!("{best:?}"));
+}
+
+/// Runs [`prints_the_level`] in a process of its own.
+fn level_of_process(wanted: &str) -> String {
+    let program = std::env::current_exe().expect("a test knows its program");
+    let output = std::process::Command::new(program)
+        .args(["--exact", "prints_the_level", "--ignored", "--nocapture"])
+        .env("TURNFIT_SIMD", wanted)
+        .output()
+        .expect("a test can run its program");
+    let output = String::from_utf8_lossy(&output.stdout).into_owned();
+    let level = output.split("level: ").nth(1).and_then(|rest| rest.lines().next());
+    level.unwrap_or_default().to_owned()
+}
+
+#[test]
+#[ignore = "run by environment_chooses_the_level"]
+fn prints_the_level() {
+    println!("level: {:?}", scan::level());
 }
 
 proptest! {

@@ -48,19 +48,14 @@ fn share_of_the_read_limit_in_cache() {
 #[ignore = "prints figures; takes a minute in release, far longer without"]
 fn wide_units_in_cache() {
     println!("UCS-2 and UCS-4, {} KiB", IN_CACHE >> 10);
-    let words = words(IN_CACHE);
-    for (name, text) in TEXTS {
-        let points: Vec<u32> = text.chars().map(u32::from).collect();
-        let ucs2: Vec<u16> = points.iter().map(|&point| point as u16).collect();
-        let ucs2 = repeat(&ucs2, IN_CACHE / 2);
-        let ucs4 = repeat(&points, IN_CACHE / 4);
-        for level in scan::levels() {
-            let two: &dyn Fn() -> u64 = &|| level.ucs2(black_box(&ucs2)).cjk;
-            let four: &dyn Fn() -> u64 = &|| level.ucs4(black_box(&ucs4)).cjk;
-            report(name, level, "ucs2", IN_CACHE, 64, &words, two);
-            report(name, level, "ucs4", IN_CACHE, 64, &words, four);
-        }
-    }
+    report_units(IN_CACHE, 64);
+}
+
+#[test]
+#[ignore = "prints figures; takes a minute in release, far longer without"]
+fn wide_units_out_of_cache() {
+    println!("UCS-2 and UCS-4, {} MiB", OUT_OF_CACHE >> 20);
+    report_units(OUT_OF_CACHE, 1);
 }
 
 #[test]
@@ -78,6 +73,22 @@ fn short_texts() {
             print!("{name:>9} {length:>5} B {ns:>7.1}");
         }
         println!();
+    }
+}
+
+fn report_units(size: usize, passes: usize) {
+    let words = words(size);
+    for (name, text) in TEXTS {
+        let points: Vec<u32> = text.chars().map(u32::from).collect();
+        let ucs2: Vec<u16> = points.iter().map(|&point| point as u16).collect();
+        let ucs2 = repeat(&ucs2, size / 2);
+        let ucs4 = repeat(&points, size / 4);
+        for level in scan::levels() {
+            let two: &dyn Fn() -> u64 = &|| level.ucs2(black_box(&ucs2)).cjk;
+            let four: &dyn Fn() -> u64 = &|| level.ucs4(black_box(&ucs4)).cjk;
+            report(name, level, "ucs2", size, passes, &words, two);
+            report(name, level, "ucs4", size, passes, &words, four);
+        }
     }
 }
 

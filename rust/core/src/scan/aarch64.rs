@@ -32,6 +32,10 @@ pub(super) fn kernels(level: Level) -> Option<Kernels> {
     detected.then_some(kernels)
 }
 
+/// Leaves it to the processor: the intrinsic is not stable.
+#[inline(always)]
+pub(super) fn prefetch<T>(_: &[T], _: usize) {}
+
 #[target_feature(enable = "neon")]
 fn utf8(bytes: &[u8]) -> ScriptCounts {
     kernel::utf8::<U8>(bytes)
@@ -106,10 +110,6 @@ impl Bytes for U8 {
     fn thirds(window: &Window) -> u64 {
         kernel::thirds_by_lookup::<Self>(window)
     }
-
-    /// The intrinsic is not stable.
-    #[inline(always)]
-    fn prefetch(_byte: &u8) {}
 }
 
 impl Lookup for U8 {
@@ -167,16 +167,19 @@ impl Units for U16 {
     }
 
     #[inline(always)]
-    fn within(self, first: u32, last: u32) -> uint16x8_t {
-        let (first, size) = (first as u16, (last - first) as u16);
+    fn all() -> uint16x8_t {
         // SAFETY: `kernels` has looked.
-        unsafe { vcleq_u16(vsubq_u16(self.0, vdupq_n_u16(first)), vdupq_n_u16(size)) }
+        unsafe { vdupq_n_u16(u16::MAX) }
     }
 
     #[inline(always)]
-    fn either(one: uint16x8_t, other: uint16x8_t) -> uint16x8_t {
+    fn outside(self, lanes: uint16x8_t, first: u32, last: u32) -> uint16x8_t {
+        let (first, size) = (first as u16, (last - first) as u16);
         // SAFETY: `kernels` has looked.
-        unsafe { vorrq_u16(one, other) }
+        unsafe {
+            let moved = vsubq_u16(self.0, vdupq_n_u16(first));
+            vbicq_u16(lanes, vcleq_u16(moved, vdupq_n_u16(size)))
+        }
     }
 
     #[inline(always)]
@@ -209,16 +212,19 @@ impl Units for U32 {
     }
 
     #[inline(always)]
-    fn within(self, first: u32, last: u32) -> uint32x4_t {
-        let size = last - first;
+    fn all() -> uint32x4_t {
         // SAFETY: `kernels` has looked.
-        unsafe { vcleq_u32(vsubq_u32(self.0, vdupq_n_u32(first)), vdupq_n_u32(size)) }
+        unsafe { vdupq_n_u32(u32::MAX) }
     }
 
     #[inline(always)]
-    fn either(one: uint32x4_t, other: uint32x4_t) -> uint32x4_t {
+    fn outside(self, lanes: uint32x4_t, first: u32, last: u32) -> uint32x4_t {
+        let size = last - first;
         // SAFETY: `kernels` has looked.
-        unsafe { vorrq_u32(one, other) }
+        unsafe {
+            let moved = vsubq_u32(self.0, vdupq_n_u32(first));
+            vbicq_u32(lanes, vcleq_u32(moved, vdupq_n_u32(size)))
+        }
     }
 
     #[inline(always)]

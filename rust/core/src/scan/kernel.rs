@@ -27,15 +27,16 @@
 //! Nothing counts the ASCII, of which a block padded with zeros has too much:
 //! the loops count what is not ASCII.
 
+use super::arch::prefetch;
 use super::tables;
 use crate::script::{Script, ScriptCounts, classify};
 
 /// Bytes in a block, and bits in a mask.
 pub(super) const BLOCK: usize = 64;
 
-/// How far ahead the loop asks for memory. The processor's own prefetching
-/// looks ahead by instructions, of which each line has too many here.
-const AHEAD: usize = 2048;
+/// Bytes by which the loops ask for memory in advance. A processor that runs
+/// ahead of them by some hundred instructions is only a few cache lines ahead.
+pub(super) const AHEAD: usize = 2048;
 
 /// A block behind the byte that precedes it.
 pub(super) type Window = [u8; BLOCK + 1];
@@ -63,9 +64,6 @@ pub(super) trait Bytes: Copy {
     /// Third bytes of an open sequence that do not settle it as not CJK:
     /// [`thirds_by_lookup`], for registers that can.
     fn thirds(window: &Window) -> u64;
-
-    /// Asks for the cache line in which a byte is.
-    fn prefetch(byte: &u8);
 }
 
 /// Registers that can look up nibbles.
@@ -114,9 +112,7 @@ impl Masks {
         self.cjk |= part.cjk << at;
         self.mixed |= part.mixed << at;
     }
-}
 
-impl Masks {
     /// The masks without those of the first bytes.
     #[inline(always)]
     fn skip(self, bytes: usize) -> Self {
@@ -156,6 +152,8 @@ fn lookup_masks<V: Lookup>(before: V, here: V) -> Masks {
         .and(second_low.lookup(&tables::CJK[3]));
     let second = pair.any(0xFF);
     let cjk = kind.any(!tables::MIXED);
+    // The mixed class, coarse as it is, takes in Devanagari.
+    let mixed = kind.high() & !cjk & !before.below(0xE1);
     Masks {
         high: here.high(),
         continuing: here.below(0xC0),
@@ -163,7 +161,7 @@ fn lookup_masks<V: Lookup>(before: V, here: V) -> Masks {
         long: second & !before.below(0xE0),
         wide: second & !before.below(0xF0),
         cjk,
-        mixed: kind.high() & !cjk & !before.below(0xE1),
+        mixed,
     }
 }
 
@@ -190,9 +188,7 @@ pub(super) fn utf8<V: Bytes>(bytes: &[u8]) -> ScriptCounts {
     tally.add::<V>(&padded(head), 0, 0);
     let mut at = BLOCK;
     while let Some(window) = bytes.get(at - 1..at + BLOCK) {
-        if let Some(ahead) = bytes.get(at + AHEAD) {
-            V::prefetch(ahead);
-        }
+        prefetch(bytes, at + AHEAD);
         if let Some(window) = window.first_chunk() {
             tally.add::<V>(window, at, 0);
         }

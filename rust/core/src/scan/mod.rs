@@ -3,6 +3,24 @@
 //! One entry point per encoding in which Python keeps text: [`utf8`] for bytes,
 //! and [`latin1`], [`ucs2`], [`ucs4`] for the three widths of a `str`
 //! (PEP 393), so that no string is copied to be counted.
+//!
+//! # Levels
+//!
+//! The shared loops (`kernel` for UTF-8, `strings` for units that are code
+//! points) know no instruction: they are written over small traits of vectors.
+//! A module per [`Level`] gives the vectors and compiles the loops for them,
+//! and `scalar` counts without any. Which of them a process uses is found out
+//! at its first scan and kept, with no `target-cpu` at compile time: one build
+//! serves every machine. Texts too short to repay a vector never ask.
+//!
+//! Every level gives the same counts for every input. The tests run each level
+//! of the machine against `scalar`, and that against the decoders of Rust and
+//! CPython.
+//!
+//! # Time and memory
+//!
+//! Linear and constant, whatever the bytes: see `docs/performance.md` for
+//! figures, and for what was tried and rejected.
 
 #![cfg_attr(
     not(any(target_arch = "x86_64", target_arch = "aarch64")),
@@ -12,6 +30,8 @@
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
 mod kernel;
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod no_vectors;
 mod scalar;
 mod strings;
 mod tables;
@@ -23,14 +43,11 @@ use std::sync::OnceLock;
 use crate::script::ScriptCounts;
 
 #[cfg(target_arch = "aarch64")]
-use aarch64::kernels as vector_kernels;
-#[cfg(target_arch = "x86_64")]
-use x86_64::kernels as vector_kernels;
-
+use aarch64 as arch;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn vector_kernels(_: Level) -> Option<Kernels> {
-    None
-}
+use no_vectors as arch;
+#[cfg(target_arch = "x86_64")]
+use x86_64 as arch;
 
 /// Fewer units are counted sooner one by one than a vector loop starts.
 const SHORT: usize = 16;
@@ -188,7 +205,7 @@ impl Level {
     fn kernels(self) -> Option<Kernels> {
         match self {
             Self::Scalar => Some(SCALAR),
-            vectors => vector_kernels(vectors),
+            vectors => arch::kernels(vectors),
         }
     }
 

@@ -4,7 +4,8 @@
 //! nothing from the first range on not at all. As in [`kernel`](super::kernel),
 //! what is counted is what is not ASCII, of which padding has none.
 
-use super::kernel::Bytes;
+use super::arch::prefetch;
+use super::kernel::{AHEAD, Bytes};
 use crate::script::{CJK_RANGES, ScriptCounts};
 
 /// Bytes of Latin-1 in a block, and bits in a mask.
@@ -13,11 +14,12 @@ const BLOCK: usize = 64;
 /// Counts Latin-1 text.
 #[inline(always)]
 pub(super) fn latin1<V: Bytes>(units: &[u8]) -> ScriptCounts {
-    let (blocks, tail) = units.as_chunks();
+    let (blocks, tail) = units.as_chunks::<BLOCK>();
     let mut padded = [0; BLOCK];
     padded[..tail.len()].copy_from_slice(tail);
     let mut high = high_bytes::<V>(&padded);
-    for block in blocks {
+    for (i, block) in blocks.iter().enumerate() {
+        prefetch(units, i * BLOCK + AHEAD);
         high += high_bytes::<V>(block);
     }
     counts(units.len(), high, 0)
@@ -52,10 +54,11 @@ pub(super) trait Units: Copy {
 
     fn or(self, other: Self) -> Self;
 
-    /// Lanes from `first` to `last`.
-    fn within(self, first: u32, last: u32) -> Self::Mask;
+    /// Every lane.
+    fn all() -> Self::Mask;
 
-    fn either(one: Self::Mask, other: Self::Mask) -> Self::Mask;
+    /// Those of some lanes that are not from `first` to `last`.
+    fn outside(self, lanes: Self::Mask, first: u32, last: u32) -> Self::Mask;
 
     /// The number of lanes.
     fn count(mask: Self::Mask) -> u64;
@@ -70,12 +73,16 @@ const MOST_UNITS: usize = 128;
 /// Counts UCS-2 or UCS-4 text.
 #[inline(always)]
 pub(super) fn units<V: Units>(units: &[V::Unit]) -> ScriptCounts {
-    let blocks = units.chunks_exact(REGISTERS * V::LANES);
-    let tail = blocks.remainder();
+    let block_units = REGISTERS * V::LANES;
+    let (blocks, tail) = units.split_at(units.len() / block_units * block_units);
     let mut padded = [V::Unit::default(); MOST_UNITS];
     padded[..tail.len()].copy_from_slice(tail);
     let (mut high, mut cjk) = block_of_units::<V>(&padded);
-    for block in blocks {
+    for (i, block) in blocks.chunks_exact(block_units).enumerate() {
+        for register in 0..REGISTERS {
+            let ahead = AHEAD / size_of::<V::Unit>() + register * V::LANES;
+            prefetch(units, i * block_units + ahead);
+        }
         let (block_high, block_cjk) = block_of_units::<V>(block);
         high += block_high;
         cjk += block_cjk;
@@ -87,28 +94,29 @@ pub(super) fn units<V: Units>(units: &[V::Unit]) -> ScriptCounts {
 #[inline(always)]
 fn block_of_units<V: Units>(block: &[V::Unit]) -> (u64, u64) {
     let [a, b] = [V::load(block), V::load(&block[V::LANES..])];
-    let [c, d] = [2, 3].map(|i| i * V::LANES);
-    let [c, d] = [V::load(&block[c..]), V::load(&block[d..])];
+    let [c, d] = [V::load(&block[2 * V::LANES..]), V::load(&block[3 * V::LANES..])];
     // The OR of numbers is no less than any of them.
-    let may_have_cjk = a.or(b).or(c.or(d)).within(CJK_RANGES[0].0, V::LAST);
-    let has_cjk = V::count(may_have_cjk) != 0;
+    let greatest = a.or(b).or(c.or(d));
+    let has_cjk = V::count(greatest.outside(V::all(), 0, CJK_RANGES[0].0 - 1)) != 0;
     let (mut high, mut cjk) = (0, 0);
     for register in [a, b, c, d] {
-        high += V::count(register.within(0x80, V::LAST));
+        let not_ascii = register.outside(V::all(), 0, 0x7F);
+        high += V::count(not_ascii);
         if has_cjk {
-            cjk += V::count(cjk_units(register));
+            cjk += V::count(not_ascii) - V::count(not_cjk(register, not_ascii));
         }
     }
     (high, cjk)
 }
 
+/// Takes the ranges out one after the other, which AVX-512 does by comparisons
+/// alone; to gather them would take an instruction more for each.
 #[inline(always)]
-fn cjk_units<V: Units>(register: V) -> V::Mask {
-    let mut cjk = register.within(CJK_RANGES[0].0, CJK_RANGES[0].1);
+fn not_cjk<V: Units>(register: V, mut lanes: V::Mask) -> V::Mask {
     for (first, last) in CJK_RANGES {
         if last <= V::LAST {
-            cjk = V::either(cjk, register.within(first, last));
+            lanes = register.outside(lanes, first, last);
         }
     }
-    cjk
+    lanes
 }

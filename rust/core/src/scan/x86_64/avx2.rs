@@ -50,12 +50,6 @@ impl Bytes for U8 {
     fn thirds(window: &Window) -> u64 {
         kernel::thirds_by_lookup::<Self>(window)
     }
-
-    #[inline(always)]
-    fn prefetch(byte: &u8) {
-        // SAFETY: a prefetch of a byte that is there.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(byte).cast()) }
-    }
 }
 
 impl Lookup for U8 {
@@ -121,21 +115,22 @@ impl Units for U16 {
     }
 
     #[inline(always)]
-    fn within(self, first: u32, last: u32) -> __m256i {
+    fn all() -> __m256i {
+        // SAFETY: `kernels` has looked.
+        unsafe { _mm256_set1_epi8(-1) }
+    }
+
+    #[inline(always)]
+    fn outside(self, lanes: __m256i, first: u32, last: u32) -> __m256i {
         let least = u16::MAX / 2 + 1;
         let down = least.wrapping_sub(first as u16);
         let end = least.wrapping_add((last - first + 1) as u16);
         // SAFETY: `kernels` has looked.
         unsafe {
             let moved = _mm256_add_epi16(self.0, _mm256_set1_epi16(down as i16));
-            _mm256_cmpgt_epi16(_mm256_set1_epi16(end as i16), moved)
+            let within = _mm256_cmpgt_epi16(_mm256_set1_epi16(end as i16), moved);
+            _mm256_andnot_si256(within, lanes)
         }
-    }
-
-    #[inline(always)]
-    fn either(one: __m256i, other: __m256i) -> __m256i {
-        // SAFETY: `kernels` has looked.
-        unsafe { _mm256_or_si256(one, other) }
     }
 
     #[inline(always)]
@@ -168,21 +163,22 @@ impl Units for U32 {
     }
 
     #[inline(always)]
-    fn within(self, first: u32, last: u32) -> __m256i {
+    fn all() -> __m256i {
+        // SAFETY: `kernels` has looked.
+        unsafe { _mm256_set1_epi8(-1) }
+    }
+
+    #[inline(always)]
+    fn outside(self, lanes: __m256i, first: u32, last: u32) -> __m256i {
         let least = u32::MAX / 2 + 1;
         let down = least.wrapping_sub(first);
         let end = least.wrapping_add(last - first + 1);
         // SAFETY: `kernels` has looked.
         unsafe {
             let moved = _mm256_add_epi32(self.0, _mm256_set1_epi32(down as i32));
-            _mm256_cmpgt_epi32(_mm256_set1_epi32(end as i32), moved)
+            let within = _mm256_cmpgt_epi32(_mm256_set1_epi32(end as i32), moved);
+            _mm256_andnot_si256(within, lanes)
         }
-    }
-
-    #[inline(always)]
-    fn either(one: __m256i, other: __m256i) -> __m256i {
-        // SAFETY: `kernels` has looked.
-        unsafe { _mm256_or_si256(one, other) }
     }
 
     #[inline(always)]

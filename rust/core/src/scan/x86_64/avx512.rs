@@ -59,12 +59,6 @@ impl Bytes for U8 {
     fn thirds(window: &Window) -> u64 {
         kernel::thirds_by_lookup::<Self>(window)
     }
-
-    #[inline(always)]
-    fn prefetch(byte: &u8) {
-        // SAFETY: a prefetch of a byte that is there.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(byte).cast()) }
-    }
 }
 
 impl Lookup for U8 {
@@ -125,18 +119,18 @@ impl Units for U16 {
     }
 
     #[inline(always)]
-    fn within(self, first: u32, last: u32) -> __mmask32 {
+    fn all() -> __mmask32 {
+        !0
+    }
+
+    #[inline(always)]
+    fn outside(self, lanes: __mmask32, first: u32, last: u32) -> __mmask32 {
         let (first, size) = (first as i16, (last - first) as i16);
         // SAFETY: `kernels` has looked.
         unsafe {
             let moved = _mm512_sub_epi16(self.0, _mm512_set1_epi16(first));
-            _mm512_cmple_epu16_mask(moved, _mm512_set1_epi16(size))
+            _mm512_mask_cmpgt_epu16_mask(lanes, moved, _mm512_set1_epi16(size))
         }
-    }
-
-    #[inline(always)]
-    fn either(one: __mmask32, other: __mmask32) -> __mmask32 {
-        one | other
     }
 
     #[inline(always)]
@@ -168,18 +162,18 @@ impl Units for U32 {
     }
 
     #[inline(always)]
-    fn within(self, first: u32, last: u32) -> __mmask16 {
+    fn all() -> __mmask16 {
+        !0
+    }
+
+    #[inline(always)]
+    fn outside(self, lanes: __mmask16, first: u32, last: u32) -> __mmask16 {
         let (first, size) = (first as i32, (last - first) as i32);
         // SAFETY: `kernels` has looked.
         unsafe {
             let moved = _mm512_sub_epi32(self.0, _mm512_set1_epi32(first));
-            _mm512_cmple_epu32_mask(moved, _mm512_set1_epi32(size))
+            _mm512_mask_cmpgt_epu32_mask(lanes, moved, _mm512_set1_epi32(size))
         }
-    }
-
-    #[inline(always)]
-    fn either(one: __mmask16, other: __mmask16) -> __mmask16 {
-        one | other
     }
 
     #[inline(always)]

@@ -13,6 +13,9 @@ mod avx2;
 mod avx512;
 mod sse2;
 
+use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+use std::ptr;
+
 use super::{Kernels, Level};
 
 /// The entry points of a level, if it is one of this architecture's and the
@@ -23,6 +26,15 @@ pub(super) fn kernels(level: Level) -> Option<Kernels> {
         Level::Avx2 => avx2::kernels(),
         Level::Avx512 => avx512::kernels(),
         Level::Scalar | Level::Neon => None,
+    }
+}
+
+/// Asks for the cache line in which an item is, if there is one.
+#[inline(always)]
+pub(super) fn prefetch<T>(items: &[T], index: usize) {
+    if let Some(item) = items.get(index) {
+        // SAFETY: it is there, and every x86-64 has the instruction.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(ptr::from_ref(item).cast()) }
     }
 }
 

@@ -63,12 +63,6 @@ impl Bytes for U8 {
     fn thirds(_window: &Window) -> u64 {
         !0
     }
-
-    #[inline(always)]
-    fn prefetch(byte: &u8) {
-        // SAFETY: a prefetch of a byte that is there.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(byte).cast()) }
-    }
 }
 
 /// Without look-ups, more lead bytes than need be leave the class open.
@@ -119,21 +113,22 @@ impl Units for U16 {
     }
 
     #[inline(always)]
-    fn within(self, first: u32, last: u32) -> __m128i {
+    fn all() -> __m128i {
+        // SAFETY: `kernels` has looked.
+        unsafe { _mm_set1_epi8(-1) }
+    }
+
+    #[inline(always)]
+    fn outside(self, lanes: __m128i, first: u32, last: u32) -> __m128i {
         let least = u16::MAX / 2 + 1;
         let down = least.wrapping_sub(first as u16);
         let end = least.wrapping_add((last - first + 1) as u16);
         // SAFETY: `kernels` has looked.
         unsafe {
             let moved = _mm_add_epi16(self.0, _mm_set1_epi16(down as i16));
-            _mm_cmpgt_epi16(_mm_set1_epi16(end as i16), moved)
+            let within = _mm_cmpgt_epi16(_mm_set1_epi16(end as i16), moved);
+            _mm_andnot_si128(within, lanes)
         }
-    }
-
-    #[inline(always)]
-    fn either(one: __m128i, other: __m128i) -> __m128i {
-        // SAFETY: `kernels` has looked.
-        unsafe { _mm_or_si128(one, other) }
     }
 
     #[inline(always)]
@@ -166,21 +161,22 @@ impl Units for U32 {
     }
 
     #[inline(always)]
-    fn within(self, first: u32, last: u32) -> __m128i {
+    fn all() -> __m128i {
+        // SAFETY: `kernels` has looked.
+        unsafe { _mm_set1_epi8(-1) }
+    }
+
+    #[inline(always)]
+    fn outside(self, lanes: __m128i, first: u32, last: u32) -> __m128i {
         let least = u32::MAX / 2 + 1;
         let down = least.wrapping_sub(first);
         let end = least.wrapping_add(last - first + 1);
         // SAFETY: `kernels` has looked.
         unsafe {
             let moved = _mm_add_epi32(self.0, _mm_set1_epi32(down as i32));
-            _mm_cmpgt_epi32(_mm_set1_epi32(end as i32), moved)
+            let within = _mm_cmpgt_epi32(_mm_set1_epi32(end as i32), moved);
+            _mm_andnot_si128(within, lanes)
         }
-    }
-
-    #[inline(always)]
-    fn either(one: __m128i, other: __m128i) -> __m128i {
-        // SAFETY: `kernels` has looked.
-        unsafe { _mm_or_si128(one, other) }
     }
 
     #[inline(always)]
