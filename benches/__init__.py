@@ -1,0 +1,1 @@
+"""turnfit and its peers, side by side on the same input."""
