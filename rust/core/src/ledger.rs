@@ -152,6 +152,7 @@ pub struct Ledger {
     tools: Vec<Tool>,
     cost: Vec<u64>,
     lean: Vec<i64>,
+    clearables_before: Vec<u32>,
     results: Vec<ResultRow>,
     content: Vec<u64>,
     clearables: Vec<Clearable>,
@@ -178,6 +179,7 @@ impl Ledger {
             tools: Vec::new(),
             cost: vec![0],
             lean: vec![0],
+            clearables_before: vec![0],
             results: Vec::new(),
             content: vec![0],
             clearables: Vec::new(),
@@ -194,6 +196,21 @@ impl Ledger {
             pins: Vec::new(),
             trim_notes: Vec::new(),
         }
+    }
+
+    /// Makes room for so many more messages, of which about half hold a call and
+    /// half a result.
+    pub fn reserve(&mut self, messages: usize) {
+        self.cost.reserve(messages);
+        self.lean.reserve(messages);
+        self.clearables_before.reserve(messages);
+        self.results.reserve(messages / 2);
+        self.content.reserve(messages / 2);
+        self.clearables.reserve(messages / 2);
+        self.freed.reserve(messages / 2);
+        self.calls.reserve(messages / 2);
+        self.rounds.reserve(messages / 2);
+        self.pairing.reserve(messages / 2);
     }
 
     /// Makes a tool known and gives its number.
@@ -290,6 +307,7 @@ impl Ledger {
         let lean = if facts.trim_note { 0 } else { facts.tokens as i64 - freed as i64 };
         self.cost.push(self.tokens() + facts.tokens);
         self.lean.push(self.lean[self.lean.len() - 1] + lean);
+        self.clearables_before.push(self.clearables.len() as u32);
     }
 
     fn append_marks(&mut self, message: u32, facts: &Facts) {
@@ -417,7 +435,7 @@ impl Ledger {
 
     /// How many clearable results stand before a message.
     pub(crate) fn clearables_before(&self, message: usize) -> usize {
-        self.clearables.partition_point(|row| (self.results[row.result as usize].message as usize) < message)
+        self.clearables_before[message] as usize
     }
 
     /// How many of the first so many clearable results end a batch.

@@ -8,11 +8,17 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 /// An id or a name, as a hash so wide that equal keys mean equal texts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Key(pub u128);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Key(pub [u64; 2]);
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.0[0]);
+    }
+}
 
 /// By what a result finds its call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,9 +45,17 @@ pub(crate) struct Pairing {
 }
 
 /// Every call has this key among the chains by position.
-const ANY: Key = Key(0);
+const ANY: Key = Key([0; 2]);
 
 impl Pairing {
+    pub(crate) fn reserve(&mut self, calls: usize) {
+        self.by_id.newest.reserve(calls);
+        self.calls.reserve(calls);
+        for chains in [&mut self.by_id, &mut self.by_name, &mut self.by_position] {
+            chains.links.reserve(calls);
+        }
+    }
+
     pub(crate) fn add_call(&mut self, message: u32, id: Option<Key>, name: Option<Key>) {
         self.calls.push((message, false));
         let chains = [(&mut self.by_id, id), (&mut self.by_name, name), (&mut self.by_position, Some(ANY))];
@@ -110,7 +124,7 @@ impl Chains {
     }
 }
 
-/// Takes a key's upper half for its hash.
+/// Takes a key's first half for its hash.
 #[derive(Default)]
 pub struct KeyHasher(u64);
 
@@ -127,8 +141,8 @@ impl Hasher for KeyHasher {
         }
     }
 
-    fn write_u128(&mut self, key: u128) {
-        self.0 = (key >> 64) as u64;
+    fn write_u64(&mut self, half: u64) {
+        self.0 = half;
     }
 }
 
@@ -136,15 +150,19 @@ impl Hasher for KeyHasher {
 mod tests {
     use super::*;
 
-    fn id(number: u128) -> Option<Key> {
-        Some(Key(number))
+    fn key(number: u64) -> Key {
+        Key([number, 0])
+    }
+
+    fn id(number: u64) -> Option<Key> {
+        Some(key(number))
     }
 
     #[test]
     fn equal_ids_in_one_message_pair_in_order_and_the_last_takes_the_rest() {
         let mut pairing = Pairing::default();
         (0..3).for_each(|_| pairing.add_call(7, id(1), None));
-        let answered: Vec<_> = (0..4).map(|_| pairing.answer(Label::Id(Key(1)))).collect();
+        let answered: Vec<_> = (0..4).map(|_| pairing.answer(Label::Id(key(1)))).collect();
         assert_eq!(answered, [Some(0), Some(1), Some(2), Some(2)]);
     }
 
@@ -153,8 +171,8 @@ mod tests {
         let mut pairing = Pairing::default();
         pairing.add_call(1, id(1), None);
         pairing.add_call(3, id(1), None);
-        assert_eq!(pairing.answer(Label::Id(Key(1))), Some(1));
-        assert_eq!(pairing.answer(Label::Id(Key(2))), None);
+        assert_eq!(pairing.answer(Label::Id(key(1))), Some(1));
+        assert_eq!(pairing.answer(Label::Id(key(2))), None);
     }
 
     #[test]
@@ -163,8 +181,8 @@ mod tests {
         pairing.add_call(1, id(1), id(10));
         pairing.add_call(1, id(2), id(20));
         pairing.add_call(1, id(3), id(10));
-        assert_eq!(pairing.answer(Label::Name(Key(10))), Some(0));
+        assert_eq!(pairing.answer(Label::Name(key(10))), Some(0));
         assert_eq!(pairing.answer(Label::None), Some(1));
-        assert_eq!(pairing.answer(Label::Name(Key(10))), Some(2));
+        assert_eq!(pairing.answer(Label::Name(key(10))), Some(2));
     }
 }

@@ -13,8 +13,8 @@ enum Kind {
     System,
     User,
     Note,
-    Call(u128),
-    Result(u128, u64),
+    Call(u64),
+    Result(u64, u64),
     Say,
 }
 
@@ -24,11 +24,11 @@ fn facts(kind: &Kind, pinned: bool) -> Facts {
         Kind::User | Kind::Note => (Role::User, 20, vec![]),
         Kind::Say => (Role::Assistant, 15, vec![]),
         Kind::Call(id) => {
-            let id = Some(Key(id));
+            let id = Some(Key([id, 0]));
             (Role::Assistant, 30, vec![Row::Call { id, name: None, tool: Some(0), saving: 12 }])
         }
         Kind::Result(id, content) => {
-            let row = Row::Result { label: Label::Id(Key(id)), tool: None, content, clearable: true };
+            let row = Row::Result { label: Label::Id(Key([id, 0])), tool: None, content, clearable: true };
             (Role::Tool, content + 5, vec![row])
         }
     };
@@ -40,8 +40,8 @@ fn kinds() -> impl Strategy<Value = Kind> {
         1 => Just(Kind::System),
         2 => Just(Kind::User),
         1 => Just(Kind::Note),
-        6 => (0..4u128).prop_map(Kind::Call),
-        6 => ((0..4u128), (0..400u64)).prop_map(|(id, content)| Kind::Result(id, content)),
+        6 => (0..4u64).prop_map(Kind::Call),
+        6 => ((0..4u64), (0..400u64)).prop_map(|(id, content)| Kind::Result(id, content)),
         2 => Just(Kind::Say),
     ]
 }

@@ -94,23 +94,28 @@ impl<'t> Reader<'t> {
         is_message: bool,
     ) -> PyResult<()> {
         for (key, value) in dict {
-            let name = match key.cast::<PyString>() {
-                Ok(name) => Text::of(name)?.ascii(),
-                Err(_) => None,
-            };
-            match name.and_then(|name| fields.get(name)) {
+            match fields.get(&key)? {
                 Some(Use::Free) => {}
                 _ if value.is_none() => {}
                 Some(used) => self.read_use(&value, used, row)?,
-                None => {
-                    if let Some(name) = name.filter(|_| is_message) {
-                        self.refuse_foreign(key.py(), name, self.table.foreign.keys.get(name), "key")?;
-                    }
-                    self.tally.add_value(&value)?;
-                }
+                None => self.read_unknown(&key, &value, is_message)?,
             }
         }
         Ok(())
+    }
+
+    fn read_unknown(
+        &mut self,
+        key: &Bound<'_, PyAny>,
+        value: &Bound<'_, PyAny>,
+        is_message: bool,
+    ) -> PyResult<()> {
+        if let Ok(name) = key.cast::<PyString>()
+            && let Some(name) = Text::of(name)?.ascii().filter(|_| is_message)
+        {
+            self.refuse_foreign(key.py(), name, self.table.foreign.keys.get(name), "key")?;
+        }
+        self.tally.add_value(value)
     }
 
     fn read_use(&mut self, value: &Bound<'_, PyAny>, used: &'t Use, row: Option<usize>) -> PyResult<()> {

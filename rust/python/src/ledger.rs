@@ -17,6 +17,9 @@ use crate::tally::{Read, ReadRow, Tally};
 use crate::terms::Terms;
 use crate::text::Text;
 
+/// So many tools are sooner told by their names than by a hash of them.
+const FEW: usize = 8;
+
 /// A history's costs and pairs under some terms.
 #[pyclass(module = "turnfit._core")]
 pub(crate) struct Ledger {
@@ -24,7 +27,7 @@ pub(crate) struct Ledger {
     table: Py<Table>,
     terms: Py<Terms>,
     tools: KeyMap<ToolId>,
-    names: Vec<Py<PyString>>,
+    names: Vec<(Py<PyString>, Key)>,
 }
 
 /// What a request keeps of its history.
@@ -66,6 +69,7 @@ impl Ledger {
         let mut tally = Tally::new(Profile::SCRIPT);
         let mut facts =
             Facts { role: ledger::Role::User, tokens: 0, pinned: false, trim_note: false, rows: Vec::new() };
+        self.ledger.reserve(messages.len().unwrap_or(0));
         for message in messages.try_iter()? {
             let message = message?;
             let read = read(table.get(), self.ledger.len(), &message, &mut tally)?;
@@ -113,7 +117,7 @@ impl Ledger {
     /// The results that a plan clears: message, place among the message's calls
     /// and results, tool, tokens freed.
     fn cleared(&self, py: Python<'_>, plan: &Plan) -> Vec<(u32, u32, Option<Py<PyString>>, u64)> {
-        let name = |tool: ToolId| self.names[tool as usize].clone_ref(py);
+        let name = |tool: ToolId| self.names[tool as usize].0.clone_ref(py);
         let cleared = plan.plan.cleared_in(&self.ledger).map(|(number, clearable)| {
             let row = self.ledger.results()[clearable.result as usize];
             (row.message, row.place, row.tool.map(name), self.ledger.freed_by(number))
@@ -158,14 +162,9 @@ impl Ledger {
     }
 
     fn row(&mut self, py: Python<'_>, terms: &Terms, row: &ReadRow) -> PyResult<Row> {
-        let key = |label: &Option<Py<PyString>>| -> PyResult<Option<Key>> {
-            label.as_ref().map(|label| Ok(Text::of(label.bind(py))?.hash())).transpose()
-        };
-        let (id, name) = (key(&row.id)?, key(&row.name)?);
-        let tool = match (&row.name, name) {
-            (Some(label), Some(name)) => Some(self.tool(label.bind(py), name, terms)?),
-            _ => None,
-        };
+        let id = row.id.as_ref().map(|id| Text::of(id.bind(py)).map(|id| id.hash())).transpose()?;
+        let tool = row.name.as_ref().map(|name| self.tool(name.bind(py), terms)).transpose()?;
+        let (name, tool) = (tool.map(|(name, _)| name), tool.map(|(_, tool)| tool));
         if row.kind == Kind::Call {
             let saving =
                 terms.arguments.filter(|_| row.clearable).map_or(0, |note| row.body.saturating_sub(note));
@@ -176,15 +175,23 @@ impl Ledger {
         Ok(Row::Result { label, tool, content: row.body, clearable: row.clearable && !is_note })
     }
 
-    fn tool(&mut self, label: &Bound<'_, PyString>, name: Key, terms: &Terms) -> PyResult<ToolId> {
-        if let Some(&tool) = self.tools.get(&name) {
-            return Ok(tool);
+    /// A tool's key and number; the policy is asked about it when it first appears.
+    fn tool(&mut self, label: &Bound<'_, PyString>, terms: &Terms) -> PyResult<(Key, ToolId)> {
+        let text = Text::of(label)?;
+        for (number, (name, key)) in (0..).zip(self.names.iter().take(FEW)) {
+            if Text::of(name.bind(label.py()))? == text {
+                return Ok((*key, number));
+            }
+        }
+        let key = text.hash();
+        if let Some(&tool) = self.tools.get(&key) {
+            return Ok((key, tool));
         }
         let (excluded, no_rerun) = terms.treatment.bind(label.py()).call1((label,))?.extract()?;
         let tool = self.ledger.add_tool(Tool { excluded, no_rerun });
-        self.tools.insert(name, tool);
-        self.names.push(label.clone().unbind());
-        Ok(tool)
+        self.tools.insert(key, tool);
+        self.names.push((label.clone().unbind(), key));
+        Ok((key, tool))
     }
 
     /// What a plan changes, by message and in their order.

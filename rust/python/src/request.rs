@@ -36,8 +36,24 @@ pub(crate) fn rewrite<'py>(
     let dict = message.cast::<PyDict>()?;
     let shape = ascii_item(dict, intern!(py, "role"), |role| table.role(role))?;
     let Some((_, shape)) = shape else { return Ok(message.clone()) };
+    if let ([edit], Kind::Result) = (edits, shape.kind) {
+        return with_content(dict, shape, edit);
+    }
     let mut rewriter = Rewriter { table, edits, rows: 0 };
     Ok(rewriter.thing(dict, shape)?.map_or_else(|| message.clone(), Bound::into_any))
+}
+
+/// A message that is itself a result needs no walk.
+fn with_content<'py>(
+    dict: &Bound<'py, PyDict>,
+    shape: &Shape,
+    edit: &Edit<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let copy = dict.copy()?;
+    if let Some(key) = &shape.fields.body {
+        copy.set_item(key, &edit.content)?;
+    }
+    Ok(copy.into_any())
 }
 
 /// Walks a message in the order in which it was read, so that rows get the
@@ -63,10 +79,7 @@ impl<'t, 'py> Rewriter<'t, 'py> {
     ) -> PyResult<Option<Bound<'py, PyDict>>> {
         let mut copy: Option<Bound<'py, PyDict>> = None;
         for (key, value) in dict {
-            let used = match key.cast::<PyString>() {
-                Ok(name) => fields.get(name.to_cow()?.as_bytes()),
-                Err(_) => None,
-            };
+            let used = fields.get(&key)?;
             let Some(changed) = used.map(|used| self.used(&value, used, row)).transpose()?.flatten() else {
                 continue;
             };

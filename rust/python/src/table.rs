@@ -44,7 +44,13 @@ pub(crate) enum Kind {
 }
 
 /// The keys of a thing.
-pub(crate) struct Fields(Named<Use>);
+pub(crate) struct Fields {
+    uses: Named<Use>,
+    /// The interned names: most keys are these very objects.
+    names: Vec<Py<PyString>>,
+    /// The key of the body, if it isn't nested.
+    pub(crate) body: Option<Py<PyString>>,
+}
 
 /// A thing: a message, a part, a call.
 pub(crate) struct Shape {
@@ -123,8 +129,13 @@ impl Table {
 }
 
 impl Fields {
-    pub(crate) fn get(&self, key: &[u8]) -> Option<&Use> {
-        self.0.get(key)
+    /// What stands under a key, if the table tells.
+    pub(crate) fn get(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<&Use>> {
+        if let Some(number) = self.names.iter().position(|name| name.is(key)) {
+            return Ok(Some(&self.uses.0[number].1));
+        }
+        let Ok(key) = key.cast::<PyString>() else { return Ok(None) };
+        Ok(Text::of(key)?.ascii().and_then(|key| self.uses.get(key)))
     }
 }
 
@@ -217,10 +228,16 @@ fn read_shape(shape: &Bound<'_, PyAny>) -> PyResult<Shape> {
 }
 
 fn read_fields(fields: &Bound<'_, PyAny>) -> PyResult<Fields> {
-    let fields = fields.cast::<PyDict>()?.iter();
-    let read =
-        fields.map(|(key, value)| Ok((key.extract::<String>()?.into_bytes().into(), read_use(&value)?)));
-    Ok(Fields(Named(read.collect::<PyResult<_>>()?)))
+    let (mut uses, mut names, mut body) = (Vec::new(), Vec::new(), None);
+    for (key, value) in fields.cast::<PyDict>()? {
+        let key = PyString::intern(key.py(), key.cast::<PyString>()?.to_str()?);
+        uses.push((key.to_str()?.as_bytes().into(), read_use(&value)?));
+        if matches!(uses.last(), Some((_, Use::Body))) {
+            body = Some(key.clone().unbind());
+        }
+        names.push(key.unbind());
+    }
+    Ok(Fields { uses: Named(uses), names, body })
 }
 
 fn read_use(value: &Bound<'_, PyAny>) -> PyResult<Use> {

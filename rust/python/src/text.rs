@@ -6,14 +6,16 @@
 
 #![allow(unsafe_code)]
 
+use std::hash::BuildHasher;
+use std::sync::LazyLock;
+
+use foldhash::quality::RandomState;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::string::PyStringData;
 use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PyString};
-use siphasher::sip128::{Hasher128, SipHasher13};
-use std::hash::Hasher;
 use turnfit_core::pairing::Key;
 use turnfit_core::scan;
 use turnfit_core::script::ScriptCounts;
@@ -31,15 +33,15 @@ pub(crate) enum Text<'a> {
 }
 
 impl<'a> Text<'a> {
+    #[inline]
     pub(crate) fn of(string: &'a Bound<'_, PyString>) -> PyResult<Self> {
+        if let Some(units) = compact_ascii(string) {
+            return Ok(Text::Ascii(units));
+        }
         // SAFETY: the object is a str, and `data` has made sure that it is ready;
         // a str never changes, and the slice lives no longer than the reference.
-        let (data, ascii) = unsafe {
-            let data = string.data()?;
-            (data, ffi::PyUnicode_IS_ASCII(string.as_ptr()) != 0)
-        };
-        Ok(match data {
-            PyStringData::Ucs1(units) if ascii => Text::Ascii(units),
+        Ok(match unsafe { string.data()? } {
+            PyStringData::Ucs1(units) if stands_behind_ascii_header(units, string) => Text::Ascii(units),
             PyStringData::Ucs1(units) => Text::Latin1(units),
             PyStringData::Ucs2(units) => Text::Ucs2(units),
             PyStringData::Ucs4(units) => Text::Ucs4(units),
@@ -89,10 +91,8 @@ impl<'a> Text<'a> {
 
     /// A hash wide enough that two texts which share it are equal.
     pub(crate) fn hash(&self) -> Key {
-        let mut hasher = SipHasher13::new();
-        hasher.write(self.storage());
-        hasher.write_usize(self.len());
-        Key(hasher.finish128().into())
+        static STATES: LazyLock<[RandomState; 2]> = LazyLock::new(Default::default);
+        Key(STATES.each_ref().map(|state| state.hash_one((self.len(), self.storage()))))
     }
 
     fn storage(&self) -> &'a [u8] {
@@ -104,6 +104,35 @@ impl<'a> Text<'a> {
         // SAFETY: the same memory, read as the bytes that it is made of.
         unsafe { std::slice::from_raw_parts(start, size) }
     }
+}
+
+/// The common case without a call: ASCII characters right behind their header.
+#[inline]
+#[cfg(not(Py_3_14))]
+fn compact_ascii<'a>(string: &'a Bound<'_, PyString>) -> Option<&'a [u8]> {
+    let object = string.as_ptr();
+    // SAFETY: the object is a str, its header says that it is compact and ASCII,
+    // and then its characters are as many bytes behind the header (PEP 393).
+    unsafe {
+        if ffi::PyUnicode_IS_COMPACT_ASCII(object) == 0 {
+            return None;
+        }
+        let units = object.cast::<ffi::PyASCIIObject>().add(1).cast::<u8>();
+        Some(std::slice::from_raw_parts(units, ffi::PyUnicode_GET_LENGTH(object) as usize))
+    }
+}
+
+/// From Python 3.14 on the header's bits can't be read; see
+/// [`stands_behind_ascii_header`].
+#[cfg(Py_3_14)]
+fn compact_ascii<'a>(_: &'a Bound<'_, PyString>) -> Option<&'a [u8]> {
+    None
+}
+
+/// Only of a compact ASCII str do the characters stand right behind the shorter of
+/// the two headers. One of a subclass is counted character by character.
+fn stands_behind_ascii_header(units: &[u8], string: &Bound<'_, PyString>) -> bool {
+    units.as_ptr().addr() == string.as_ptr().addr() + size_of::<ffi::PyASCIIObject>()
 }
 
 /// Equal texts are stored alike, in the narrowest width that holds them.
