@@ -1,7 +1,7 @@
 """Fitting a saved history: `turnfit.fit` against other ways to trim one.
 
 Each is given half of what the history costs by its own count, so all have about the same
-to leave out. Where a peer works on message objects, they are made beforehand.
+to leave out. `trim_messages` takes dicts as well as objects: it is measured with both.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from benches import sizes, trimmers
 from benches.histories import HISTORIES, short_history
 from benches.record import amount, describe
+from benches.tables import TRIM, TRIM_MADE
 
 TASK = "fit"
 
@@ -36,9 +37,14 @@ def test_turnfit(benchmark: BenchmarkFixture, kind: str, messages: int) -> None:
 
 @of_each_kind
 @of_all_sizes
-def test_langchain_trim_messages(benchmark: BenchmarkFixture, kind: str, messages: int) -> None:
-    describe(benchmark, TASK, given(kind, messages), "LangChain trim_messages")
-    trim = trimmers.trim_messages(HISTORIES[kind](messages), one_turn=kind == "one user message")
+@pytest.mark.parametrize("contender", [TRIM, TRIM_MADE], ids=["dicts", "made"])
+def test_langchain_trim_messages(
+    benchmark: BenchmarkFixture, contender: str, kind: str, messages: int
+) -> None:
+    describe(benchmark, TASK, given(kind, messages), contender)
+    trim = trimmers.trim_messages(
+        HISTORIES[kind](messages), one_turn=kind == "one user message", made=contender == TRIM_MADE
+    )
     assert 0.2 * messages < len(benchmark(trim)) < 0.8 * messages
 
 

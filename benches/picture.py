@@ -1,6 +1,6 @@
 """Draws the README's picture: what an agent's requests weigh, step by step.
 
-    python -m benches.picture
+    PYTHONPATH=tests python -m benches.picture
 
 One generated subagent (`tests/support/subagents.py`) reads files in four languages until its
 history passes 1,000,000 tokens; the budget is 400,000.
@@ -8,15 +8,12 @@ history passes 1,000,000 tokens; the budget is 400,000.
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import turnfit as tf
+from support.subagents import opening, rounds
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "tests"))
-
-from support.subagents import opening, rounds
 
 WIDTH, HEIGHT = 760, 300
 LEFT, RIGHT, TOP, BOTTOM = 70, 150, 20, 40
@@ -80,6 +77,7 @@ def draw(steps: list[tuple[int, int]]) -> str:
         f"Tokens per request over {len(steps)} steps: without fitting they grow past the window "
         f"of {WINDOW:,}; with turnfit they stay under the budget of {BUDGET:,}."
     )
+    caption = f"tokens per request, tool round by tool round (1 to {len(steps)})"
     return f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img">
 <title>{alt}</title>
 <style>{STYLE}</style>
@@ -91,7 +89,7 @@ def draw(steps: list[tuple[int, int]]) -> str:
 {line("with", requests)}
 <text class="label" x="{right + 8}" y="{y(history[-1]) + 4}">without fitting</text>
 <text class="label" x="{right + 8}" y="{y(requests[-1]) + 4}">with turnfit</text>
-<text x="{LEFT}" y="{HEIGHT - 12}">tokens per request, tool round by tool round (1 to {len(steps)})</text>
+<text x="{LEFT}" y="{HEIGHT - 12}">{caption}</text>
 </svg>
 """
 

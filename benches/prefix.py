@@ -1,6 +1,6 @@
 """How still a request's start holds: the share of tokens that a provider can reuse.
 
-    python -m benches.prefix
+    PYTHONPATH=tests python -m benches.prefix
 
 Eight generated subagents, each with one instruction, read files in four languages past
 1,000,000 tokens on a budget of 400,000. At every step the request is compared with the
@@ -9,14 +9,9 @@ one before.
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
-from pathlib import Path
 
 import turnfit as tf
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-
 from support.subagents import opening, rounds
 
 POLICIES = {

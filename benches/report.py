@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,13 +16,15 @@ from typing import Any
 import pytest
 
 from benches.record import Bench
-from benches.tables import Run, page, promises
+from benches.tables import Run, page, promises, readme_figures
 
 __all__ = ["main"]
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "benchmarks.md"
 RESULTS = ROOT / "benches" / "results.json"
+README = ROOT / "README.md"
+FIGURES = re.compile(r"(?<=<!-- figures -->\n).*?(?=<!-- end -->)", flags=re.DOTALL)
 
 
 class Progress:
@@ -90,8 +93,9 @@ def main() -> None:
     run = run_of(read(file) if file else run_benches())
     PAGE.write_text(page(run))
     RESULTS.write_text(as_json(run))
+    README.write_text(FIGURES.sub(lambda _: f"{readme_figures(run)}\n", README.read_text()))
     print("\n".join(promises(run)))
-    print(f"\n{PAGE.relative_to(ROOT)} and {RESULTS.relative_to(ROOT)} were written.")
+    print("\ndocs/benchmarks.md, benches/results.json and the README's figures were written.")
 
 
 if __name__ == "__main__":

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from benches.histories import HISTORIES
 from benches.record import Bench, amount
 
-__all__ = ["Run", "page", "promises"]
+__all__ = ["TRIM", "TRIM_MADE", "Run", "page", "promises", "readme_figures"]
 
 TRIM = "LangChain trim_messages"
+TRIM_MADE = "the same, objects made beforehand"
 
 INTRODUCTION = """\
 # Benchmarks
@@ -34,9 +35,11 @@ FIT = """\
 ## Fitting a saved history
 
 Each contender gets half of what the history costs by its own count, so that all have
-about the same to leave out; LangChain's messages are made from the dicts beforehand.
-The tool results hold 300 to 3,000 tokens in five kinds of text. turnfit reads and prices
-every character; the approximate counter of LangChain takes lengths.
+about the same to leave out. turnfit, litellm and the first column of LangChain's
+`trim_messages` are given the same dicts; the second column and `ClearToolUsesEdit`,
+which takes no dicts, are given LangChain's messages, made from the dicts beforehand.
+The tool results hold 300 to 3,000 tokens in five kinds of text. turnfit reads and
+prices every character; the approximate counter of LangChain takes lengths.
 
 - `trim_messages`: `token_counter="approximate"`, `strategy="last"`, `include_system=True`,
   starting on a human message or, where there is but one, also on the model's.
@@ -101,7 +104,10 @@ def fit_promises(run: Run) -> Iterator[str]:
     for kind in HISTORIES:
         given = f"{kind}, {amount(4_000)}"
         what = f"fit at least 30 times as fast as trim_messages ({given})"
-        yield verdict(what, run.median("fit", given, TRIM), run.median("fit", given), least=30)
+        own = run.median("fit", given)
+        yield verdict(what, run.median("fit", given, TRIM), own, least=30)
+        what = f"fit against trim_messages, its objects made beforehand ({given})"
+        yield verdict(what, run.median("fit", given, TRIM_MADE), own)
 
 
 def step_promises(run: Run) -> Iterator[str]:
@@ -124,8 +130,12 @@ def verdict(
     if dividend is None or divisor is None:
         return f"not measured: {what}"
     ratio = dividend / divisor
-    holds = "holds" if least <= ratio <= most else "FALLS SHORT"
-    return f"{holds}: {what}: {ratio:,.3g} ({duration(dividend)} to {duration(divisor)})"
+    figures = f"{what}: {ratio:,.0f} ({duration(dividend)} to {duration(divisor)})"
+    if ratio < 10:
+        figures = f"{what}: {ratio:.2g} ({duration(dividend)} to {duration(divisor)})"
+    if not least and most == float("inf"):
+        return f"besides: {figures}"
+    return f"{'holds' if least <= ratio <= most else 'FALLS SHORT'}: {figures}"
 
 
 def compared(benches: list[Bench]) -> str:
@@ -175,6 +185,35 @@ def steps(benches: list[Bench]) -> str:
         for bench in benches
     )
     return table(["", "median", "mean", "messages in a request"], rows)
+
+
+def readme_figures(run: Run) -> str:
+    """The README's lines: a few figures, and on what."""
+    lines = []
+    for kind in HISTORIES:
+        given = f"{kind}, {amount(4_000)}"
+        own, dicts = run.median("fit", given), run.median("fit", given, TRIM)
+        made = run.median("fit", given, TRIM_MADE)
+        if own and dicts and made:
+            lines.append(
+                f"- `fit` on {amount(4_000)} ({kind}): {duration(own)}, "
+                f"{ratio(dicts / own)} times as fast as LangChain's `trim_messages` on the same "
+                f"dicts, {ratio(made / own)} times with its objects made beforehand."
+            )
+    at = [run.median("conversation step", amount(n)) for n in (10_000, 1_000_000)]
+    if at[0] and at[1]:
+        lines.append(
+            f"- One step of a `Conversation` (append a round, fit, read the messages) at "
+            f"10,000 messages: {duration(at[0])}; at 1,000,000: {duration(at[1])}."
+        )
+    for text in ("Russian, 1 MB", "Chinese, 1 MB"):
+        own = run.median("estimate", text)
+        peers = ("numpy", "translate", "tiktoken*")
+        medians = {peer: run.median("estimate", text, peer) for peer in peers}
+        if own and all(medians.values()):
+            times = (f"{(medians[peer] or 0) / own:,.0f} times {peer.strip('*')}" for peer in peers)
+            lines.append(f"- `estimate` of a str ({text}): {duration(own)}; {', '.join(times)}.")
+    return "\n".join(lines)
 
 
 def table(head: list[str], rows: Iterable[list[str]]) -> str:

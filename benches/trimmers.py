@@ -31,11 +31,11 @@ def _langchain(history: list[Message]) -> tuple[Any, list[Any], int]:
     return count, messages, count(messages) // 2
 
 
-def trim_messages(history: list[Message], *, one_turn: bool) -> Trim:
+def trim_messages(history: list[Message], *, one_turn: bool, made: bool) -> Trim:
     _, messages, budget = _langchain(history)
     return partial(
         pytest.importorskip("langchain_core.messages").trim_messages,
-        messages,
+        messages if made else history,
         max_tokens=budget,
         token_counter="approximate",
         strategy="last",

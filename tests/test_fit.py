@@ -64,7 +64,9 @@ def test_what_did_not_change_is_the_very_object_and_what_is_sent_is_counted(case
     if got.first_changed is None:
         assert got.messages == case.messages[: len(got.messages)]
     else:
-        assert all(a is b for a, b in zip(got.messages[: got.first_changed], case.messages, strict=False))
+        assert all(
+            a is b for a, b in zip(got.messages[: got.first_changed], case.messages, strict=False)
+        )
 
 
 @MANY
