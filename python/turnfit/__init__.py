@@ -20,13 +20,21 @@ from turnfit.messages.check import check
 from turnfit.messages.estimate import estimate_message, estimate_request
 from turnfit.messages.native import Call, Media, Message, Result, Text
 from turnfit.messages.reading import Problem
-from turnfit.tokens import ScriptCounts, count_scripts, estimate
+from turnfit.tokens import (
+    FileEstimate,
+    ScriptCounts,
+    count_scripts,
+    estimate,
+    estimate_files,
+    estimate_many,
+)
 
 __all__ = [
     "BudgetError",
     "Call",
     "Cleared",
     "Conversation",
+    "FileEstimate",
     "Fitted",
     "FormatError",
     "Largest",
@@ -43,6 +51,8 @@ __all__ = [
     "check",
     "count_scripts",
     "estimate",
+    "estimate_files",
+    "estimate_many",
     "estimate_message",
     "estimate_request",
     "fit",

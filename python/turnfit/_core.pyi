@@ -1,6 +1,9 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, final
 
+from numpy.typing import NDArray
+from typing_extensions import Buffer
+
 __all__ = [
     "FRAME",
     "NOTE_LENGTH",
@@ -13,7 +16,12 @@ __all__ = [
     "__version__",
     "count_scripts",
     "estimate",
+    "count_files",
+    "estimate_arrow",
+    "estimate_code_points",
+    "estimate_objects",
     "estimate_tool",
+    "estimate_value",
     "price",
     "read_message",
     "recognise",
@@ -23,9 +31,18 @@ __version__: str
 FRAME: int
 NOTE_LENGTH: int
 
-def estimate(text: str | bytes | bytearray | memoryview, /) -> int: ...
-def count_scripts(text: str | bytes | bytearray | memoryview, /) -> tuple[int, int, int]: ...
+def estimate(text: str | Buffer, /) -> int: ...
+def count_scripts(text: str | Buffer, /) -> tuple[int, int, int]: ...
 def price(ascii: int, cjk: int, other: int) -> int: ...
+def estimate_value(value: Any, /) -> int: ...
+def estimate_arrow(column: Any, exact: bool, threads: int) -> Any: ...
+def estimate_objects(texts: tuple[Any, ...], exact: bool, threads: int) -> NDArray[Any]: ...
+def estimate_code_points(
+    code_points: NDArray[Any], exact: bool, threads: int
+) -> NDArray[Any]: ...
+def count_files(
+    paths: Sequence[str], threads: int, told: Callable[[int], object] | None
+) -> list[tuple[int, int, int] | OSError]: ...
 def estimate_tool(tool: Any, /) -> int: ...
 def read_message(
     table: Table, index: int, message: Any

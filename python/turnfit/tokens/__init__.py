@@ -3,6 +3,15 @@
 from __future__ import annotations
 
 from turnfit._core import estimate
+from turnfit.tokens.columns import estimate_many
+from turnfit.tokens.files import FileEstimate, estimate_files
 from turnfit.tokens.scripts import ScriptCounts, count_scripts
 
-__all__ = ["ScriptCounts", "count_scripts", "estimate"]
+__all__ = [
+    "FileEstimate",
+    "ScriptCounts",
+    "count_scripts",
+    "estimate",
+    "estimate_files",
+    "estimate_many",
+]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from turnfit import _core
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 __all__ = ["ScriptCounts", "count_scripts"]
 
@@ -29,11 +32,11 @@ class ScriptCounts(NamedTuple):
         return _core.price(*self)
 
 
-def count_scripts(text: str | bytes | bytearray | memoryview, /) -> ScriptCounts:
+def count_scripts(text: str | Buffer, /) -> ScriptCounts:
     """Count the characters of a text by script class, in one pass and without a copy.
 
     Args:
-        text: a str, or UTF-8 in a bytes-like object. A lone surrogate of a str is one
+        text: a str, or UTF-8 in bytes or any other buffer of bytes. A lone surrogate of a str is one
             *other*; so is each maximal invalid sequence of bytes, as
             ``bytes.decode("utf-8", "replace")`` marks it.
 

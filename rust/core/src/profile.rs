@@ -27,7 +27,17 @@ impl Profile {
     /// What a text with these counts costs, in tokens, rounded up.
     #[must_use]
     pub fn tokens(&self, counts: ScriptCounts) -> u64 {
-        let weighed = self.ascii * counts.ascii + self.cjk * counts.cjk + self.other * counts.other;
-        weighed.div_ceil(self.denominator)
+        self.weigh(counts).div_ceil(self.denominator)
+    }
+
+    /// What a text with these counts costs, in tokens, not rounded: exact, since
+    /// the denominator is a power of two.
+    #[must_use]
+    pub fn exact_tokens(&self, counts: ScriptCounts) -> f64 {
+        self.weigh(counts) as f64 / self.denominator as f64
+    }
+
+    fn weigh(&self, counts: ScriptCounts) -> u64 {
+        self.ascii * counts.ascii + self.cjk * counts.cjk + self.other * counts.other
     }
 }

@@ -1,6 +1,8 @@
 //! The Python face of turnfit-core: glue only.
 
+mod columns;
 mod errors;
+mod files;
 mod history;
 mod ledger;
 mod request;
@@ -14,11 +16,19 @@ use pyo3::prelude::*;
 
 #[pymodule]
 mod _core {
+    use std::path::PathBuf;
+
+    use arrow_array::types::{Float64Type, Int64Type};
+    use numpy::PyReadonlyArray2;
     use pyo3::prelude::*;
-    use pyo3::types::PyString;
+    use pyo3::types::{PyString, PyTuple};
+    use pyo3_arrow::PyArray;
+    use pyo3_arrow::input::AnyArray;
     use turnfit_core::profile::Profile;
     use turnfit_core::script::ScriptCounts;
 
+    use crate::columns;
+    use crate::files;
     use crate::history::read;
     use crate::table::Kind;
     use crate::tally::Tally;
@@ -55,8 +65,8 @@ mod _core {
     /// it is too low for digits, hex, base64 and minified JSON.
     ///
     /// Args:
-    ///     text: a str, or UTF-8 in bytes, a bytearray or a memoryview. Invalid sequences
-    ///         count as ``bytes.decode("utf-8", "replace")`` would mark them, lone
+    ///     text: a str, or UTF-8 in bytes or any other buffer of bytes (a bytearray, a
+    ///         memoryview, a numpy array of uint8). Invalid sequences count as ``bytes.decode("utf-8", "replace")`` would mark them, lone
     ///         surrogates as one character each.
     ///
     /// Returns:
@@ -93,6 +103,67 @@ mod _core {
     #[pyo3(signature = (tool, /))]
     fn estimate_tool(tool: &Bound<'_, PyAny>) -> PyResult<u64> {
         value::tokens(&value::without_cache_mark(tool)?, &Profile::SCRIPT, DataUrls::AreText)
+    }
+
+    /// The tokens of a JSON-like value as compact JSON.
+    #[pyfunction]
+    #[pyo3(signature = (value, /))]
+    fn estimate_value(value: &Bound<'_, PyAny>) -> PyResult<u64> {
+        value::tokens(value, &Profile::SCRIPT, DataUrls::AreText)
+    }
+
+    /// The prices of an Arrow column as an Arrow array.
+    #[pyfunction]
+    fn estimate_arrow(py: Python<'_>, column: AnyArray, exact: bool, threads: usize) -> PyResult<PyArray> {
+        match exact {
+            true => columns::of_arrow::<Float64Type>(py, column, threads),
+            false => columns::of_arrow::<Int64Type>(py, column, threads),
+        }
+    }
+
+    /// The prices of texts in Python objects as a numpy array.
+    #[pyfunction]
+    fn estimate_objects<'py>(
+        texts: &Bound<'py, PyTuple>,
+        exact: bool,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        Ok(match exact {
+            true => columns::of_objects::<Float64Type>(texts, threads)?.into_any(),
+            false => columns::of_objects::<Int64Type>(texts, threads)?.into_any(),
+        })
+    }
+
+    /// The prices of numpy's strings, given as rows of code points.
+    #[pyfunction]
+    #[allow(clippy::needless_pass_by_value)]
+    fn estimate_code_points<'py>(
+        py: Python<'py>,
+        code_points: PyReadonlyArray2<'py, u32>,
+        exact: bool,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        Ok(match exact {
+            true => columns::of_code_points::<Float64Type>(py, &code_points, threads)?.into_any(),
+            false => columns::of_code_points::<Int64Type>(py, &code_points, threads)?.into_any(),
+        })
+    }
+
+    /// The counts of files, or the error of each that can't be read.
+    #[pyfunction]
+    #[allow(clippy::needless_pass_by_value)]
+    fn count_files<'py>(
+        py: Python<'py>,
+        paths: Vec<PathBuf>,
+        threads: usize,
+        told: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let counted = files::count(py, &paths, threads, told.as_ref())?;
+        let made = counted.into_iter().map(|counts| match counts {
+            Ok(counts) => Ok((counts.ascii, counts.cjk, counts.other).into_pyobject(py)?.into_any()),
+            Err(error) => Ok(PyErr::from(error).into_value(py).into_bound(py).into_any()),
+        });
+        made.collect()
     }
 
     type Rows = Vec<(&'static str, Option<Py<PyString>>, Option<Py<PyString>>, bool, u64)>;

@@ -15,7 +15,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::string::PyStringData;
-use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PyString};
+use pyo3::types::{PyBytes, PyString};
 use turnfit_core::pairing::Key;
 use turnfit_core::scan;
 use turnfit_core::script::ScriptCounts;
@@ -57,16 +57,17 @@ impl<'a> Text<'a> {
     }
 
     pub(crate) fn counts(&self, py: Python<'_>) -> ScriptCounts {
-        match *self {
-            Text::Ascii(units) => ScriptCounts { ascii: units.len() as u64, cjk: 0, other: 0 },
+        match self {
+            Text::Ascii(_) => self.scan(),
             _ if self.len() >= LONG => py.detach(|| self.scan()),
             _ => self.scan(),
         }
     }
 
-    fn scan(&self) -> ScriptCounts {
+    pub(crate) fn scan(&self) -> ScriptCounts {
         match self {
-            Text::Ascii(units) | Text::Latin1(units) => scan::latin1(units),
+            Text::Ascii(units) => ScriptCounts { ascii: units.len() as u64, cjk: 0, other: 0 },
+            Text::Latin1(units) => scan::latin1(units),
             Text::Ucs2(units) => scan::ucs2(units),
             Text::Ucs4(units) => scan::ucs4(units),
         }
@@ -159,19 +160,15 @@ pub(crate) fn counts_of(text: &Bound<'_, PyAny>) -> PyResult<ScriptCounts> {
         let long = bytes.len() >= LONG;
         return Ok(if long { py.detach(|| scan::utf8(bytes)) } else { scan::utf8(bytes) });
     }
-    if text.is_instance_of::<PyByteArray>() || text.is_instance_of::<PyMemoryView>() {
-        return buffer_counts(text);
-    }
-    Err(PyTypeError::new_err(format!(
-        "text must be str, bytes, bytearray or memoryview, not {}",
-        text.get_type().qualname()?
-    )))
+    buffer_counts(text)
 }
 
 /// The interpreter lock is held throughout, since the memory can change.
 fn buffer_counts(text: &Bound<'_, PyAny>) -> PyResult<ScriptCounts> {
-    let buffer = PyBuffer::<u8>::get(text)
-        .map_err(|_| PyTypeError::new_err("text must be a buffer of single bytes"))?;
+    let Ok(buffer) = PyBuffer::<u8>::get(text) else {
+        let kind = text.get_type().qualname()?;
+        return Err(PyTypeError::new_err(format!("text must be a str or a buffer of bytes, not {kind}")));
+    };
     if !buffer.is_c_contiguous() {
         return Ok(scan::utf8(&buffer.to_vec(text.py())?));
     }

@@ -29,6 +29,7 @@
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
+mod blocks;
 mod kernel;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod no_vectors;
@@ -41,6 +42,8 @@ mod x86_64;
 use std::sync::OnceLock;
 
 use crate::script::ScriptCounts;
+
+pub use blocks::cut_before;
 
 #[cfg(target_arch = "aarch64")]
 use aarch64 as arch;
