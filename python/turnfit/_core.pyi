@@ -17,6 +17,7 @@ __all__ = [
     "count_scripts",
     "estimate",
     "count_files",
+    "cut_before",
     "estimate_arrow",
     "estimate_code_points",
     "estimate_objects",
@@ -40,9 +41,10 @@ def estimate_objects(texts: tuple[Any, ...], exact: bool, threads: int) -> NDArr
 def estimate_code_points(
     code_points: NDArray[Any], exact: bool, threads: int
 ) -> NDArray[Any]: ...
+def cut_before(text: bytes, place: int) -> int: ...
 def count_files(
     paths: Sequence[str], threads: int, told: Callable[[int], object] | None
-) -> list[tuple[int, int, int] | OSError]: ...
+) -> list[tuple[int, int, int] | int]: ...
 def estimate_tool(tool: Any, /) -> int: ...
 def read_message(
     table: Table, index: int, message: Any

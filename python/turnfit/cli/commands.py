@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from turnfit import __version__
-from turnfit.cli.estimating import estimate_files
+from turnfit.cli.estimating import print_estimates
 from turnfit.cli.exits import OK, WRONG
 from turnfit.cli.explaining import explain_fit
 from turnfit.cli.group import Commands, InputError
@@ -132,7 +132,7 @@ def _estimate(files: tuple[str, ...], as_json: bool) -> int:
       git diff | turnfit estimate -
       turnfit estimate --json notes.md | jq '.[].tokens'
     """
-    return OK if estimate_files(files, as_json) else WRONG
+    return OK if print_estimates(files, as_json) else WRONG
 
 
 @commands.command("check", **_OPTIONS)

@@ -1,22 +1,25 @@
-"""Counting files of any size, a block at a time."""
+"""What files cost, with a bar where it takes long."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from typing import IO
 
 import click
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
 
+from turnfit import _core
 from turnfit.cli.group import complain
-from turnfit.tokens import ScriptCounts, count_scripts
+from turnfit.tokens import FileEstimate, ScriptCounts, count_scripts, estimate_files
 
-__all__ = ["count_stream", "estimate_files"]
+__all__ = ["count_stream", "print_estimates"]
 
 _BLOCK = 1 << 20
-_LONGEST_START = 3
-"""Bytes that a UTF-8 sequence can have before its last one."""
-_FIRST_LEAD = 0xC0
+_LONG = 256 << 20
+"""Bytes from which on a bar is shown: below, all is over before one can look."""
 _NOTHING = ScriptCounts(0, 0, 0)
 
 
@@ -26,49 +29,59 @@ def count_stream(stream: IO[bytes], block: int = _BLOCK) -> ScriptCounts:
     rest = b""
     while read := stream.read(block):
         data = rest + read
-        cut = _cut(data)
+        cut = _core.cut_before(data, len(data))
         counts = _sum((counts, count_scripts(memoryview(data)[:cut])))
         rest = data[cut:]
     return _sum((counts, count_scripts(rest)))
-
-
-def _cut(data: bytes) -> int:
-    """Where these bytes can be cut: before a sequence that may go on behind them.
-
-    A byte that leads a sequence is never part of the one before it, valid or not.
-    """
-    for place in range(len(data) - 1, max(len(data) - 1 - _LONGEST_START, -1), -1):
-        if data[place] >= _FIRST_LEAD:
-            return place
-    return len(data)
 
 
 def _sum(counts: Iterable[ScriptCounts]) -> ScriptCounts:
     return ScriptCounts(*map(sum, zip(*counts, strict=True)))
 
 
-def estimate_files(files: Iterable[str], as_json: bool) -> bool:
+def print_estimates(files: Sequence[str], as_json: bool) -> bool:
     """Print each file's tokens and characters; false if one couldn't be read."""
-    missing: list[str] = []
-    counted = _counted(files, missing)
+    estimates = _estimates(files)
+    for estimate in estimates:
+        if estimate.error is not None:
+            complain(f"{estimate.path}: {estimate.error.strerror}")
+    counted = [(each.path, each.counts) for each in estimates if each.error is None]
     if as_json:
         click.echo(json.dumps([_as_dict(*row) for row in counted], indent=2))
     else:
         _print_table(counted)
-    return not missing
+    return len(counted) == len(estimates)
 
 
-def _counted(files: Iterable[str], missing: list[str]) -> Iterator[tuple[str, ScriptCounts]]:
+def _estimates(files: Sequence[str]) -> list[FileEstimate]:
+    """In the order of the files; ``-`` is the standard input."""
+    named = [file for file in files if file != "-"]
+    read = iter(_with_bar(named))
+    return [_stdin() if file == "-" else next(read) for file in files]
+
+
+def _stdin() -> FileEstimate:
+    with click.open_file("-", "rb") as stream:
+        return FileEstimate("-", count_stream(stream))
+
+
+def _with_bar(files: Sequence[str]) -> list[FileEstimate]:
+    total = sum(_sizes(files))
+    console = Console(stderr=True)
+    if total < _LONG or not console.is_terminal:
+        return estimate_files(files)
+    columns = (BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("", total=total)
+        return estimate_files(files, progress=lambda done: progress.advance(task, done))
+
+
+def _sizes(files: Iterable[str]) -> Iterator[int]:
     for file in files:
         try:
-            # click's "-" is stdin, which stays open.
-            with click.open_file(file, "rb") as stream:
-                counts = count_stream(stream)
-        except OSError as error:
-            complain(f"{file}: {error.strerror}")
-            missing.append(file)
-        else:
-            yield file, counts
+            yield os.stat(file).st_size
+        except OSError:
+            yield 0
 
 
 def _as_dict(file: str, counts: ScriptCounts) -> dict[str, str | int]:

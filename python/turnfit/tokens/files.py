@@ -66,7 +66,8 @@ def estimate_files(
     return [_estimate(path, counts) for path, counts in zip(named, counted, strict=True)]
 
 
-def _estimate(path: str, counts: tuple[int, int, int] | OSError) -> FileEstimate:
-    if isinstance(counts, OSError):
-        return FileEstimate(path, ScriptCounts(0, 0, 0), counts)
+def _estimate(path: str, counts: tuple[int, int, int] | int) -> FileEstimate:
+    if isinstance(counts, int):
+        error = OSError(counts, os.strerror(counts), path)
+        return FileEstimate(path, ScriptCounts(0, 0, 0), error)
     return FileEstimate(path, ScriptCounts(*counts))

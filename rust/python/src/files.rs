@@ -3,9 +3,9 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use pyo3::prelude::*;
@@ -30,31 +30,42 @@ struct Part {
 
 type Counts = io::Result<ScriptCounts>;
 
+/// What the threads share.
+struct Work {
+    paths: Vec<PathBuf>,
+    parts: Vec<Part>,
+    next: AtomicUsize,
+    totals: Mutex<Vec<Counts>>,
+}
+
 /// Counts files; `told` is called now and then with the bytes counted since.
+///
+/// The threads are not waited for when the caller gives up: one may hang in a pipe
+/// into which nobody writes.
 pub(crate) fn count(
     py: Python<'_>,
-    paths: &[PathBuf],
+    paths: Vec<PathBuf>,
     threads: usize,
     told: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Vec<Counts>> {
-    let parts = parts_of(paths);
-    let (next, totals) = (AtomicUsize::new(0), Mutex::new(empty(paths.len())));
+    let (parts, totals) = (parts_of(&paths), Mutex::new(empty(paths.len())));
+    let work = Arc::new(Work { paths, parts, next: AtomicUsize::new(0), totals });
     let (tell, news) = channel();
-    let news = Mutex::new(news);
-    std::thread::scope(|scope| {
-        for _ in 0..threads.clamp(1, parts.len().max(1)) {
-            let (tell, parts, next, totals) = (tell.clone(), &parts, &next, &totals);
-            scope.spawn(move || work(paths, parts, next, totals, &tell));
-        }
-        drop(tell);
-        let listened = listen(py, &news, told);
-        // What is left need not be counted for a caller that has given up.
-        if listened.is_err() {
-            next.store(parts.len(), Ordering::Relaxed);
-        }
-        listened
-    })?;
-    Ok(totals.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner))
+    for _ in 0..threads.clamp(1, work.parts.len().max(1)) {
+        let (work, tell) = (work.clone(), tell.clone());
+        std::thread::spawn(move || work.run(&tell));
+    }
+    drop(tell);
+    let listened = listen(py, &Mutex::new(news), told);
+    if listened.is_err() {
+        work.next.store(work.parts.len(), Ordering::Relaxed);
+    }
+    listened.map(|()| std::mem::take(&mut *locked(&work.totals)))
+}
+
+/// A thread that panicked leaves nothing half done.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn empty(files: usize) -> Vec<Counts> {
@@ -71,18 +82,15 @@ fn parts_of(paths: &[PathBuf]) -> Vec<Part> {
     parts.collect()
 }
 
-fn work(
-    paths: &[PathBuf],
-    parts: &[Part],
-    next: &AtomicUsize,
-    totals: &Mutex<Vec<Counts>>,
-    tell: &Sender<u64>,
-) {
-    let mut buffer = Vec::new();
-    while let Some(part) = parts.get(next.fetch_add(1, Ordering::Relaxed)) {
-        let counted = count_part(&paths[part.file], part, &mut buffer, tell);
-        let mut totals = totals.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        add(&mut totals[part.file], counted);
+impl Work {
+    fn run(&self, tell: &Sender<u64>) {
+        let mut buffer = Vec::new();
+        while let Some(part) = self.parts.get(self.next.fetch_add(1, Ordering::Relaxed)) {
+            let counted = count_part(&self.paths[part.file], part, &mut buffer, tell);
+            if let Some(total) = locked(&self.totals).get_mut(part.file) {
+                add(total, counted);
+            }
+        }
     }
 }
 
@@ -137,7 +145,7 @@ fn count_stream(file: &mut File, buffer: &mut Vec<u8>, tell: &Sender<u64>) -> Co
 fn listen(py: Python<'_>, news: &Mutex<Receiver<u64>>, told: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     loop {
         let heard = py.detach(|| {
-            let news = news.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let news = locked(news);
             news.recv_timeout(TELL).map(|first| first + news.try_iter().sum::<u64>())
         });
         py.check_signals()?;

@@ -149,7 +149,14 @@ mod _core {
         })
     }
 
-    /// The counts of files, or the error of each that can't be read.
+    /// Where bytes can be cut at or shortly before a place, so that both sides count
+    /// apart what they count together.
+    #[pyfunction]
+    fn cut_before(text: &[u8], place: usize) -> usize {
+        turnfit_core::scan::cut_before(text, place)
+    }
+
+    /// The counts of files, or the error number of each that can't be read.
     #[pyfunction]
     #[allow(clippy::needless_pass_by_value)]
     fn count_files<'py>(
@@ -158,10 +165,10 @@ mod _core {
         threads: usize,
         told: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let counted = files::count(py, &paths, threads, told.as_ref())?;
+        let counted = files::count(py, paths, threads, told.as_ref())?;
         let made = counted.into_iter().map(|counts| match counts {
             Ok(counts) => Ok((counts.ascii, counts.cjk, counts.other).into_pyobject(py)?.into_any()),
-            Err(error) => Ok(PyErr::from(error).into_value(py).into_bound(py).into_any()),
+            Err(error) => Ok(error.raw_os_error().unwrap_or_default().into_pyobject(py)?.into_any()),
         });
         made.collect()
     }
