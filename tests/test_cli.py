@@ -403,11 +403,10 @@ class TestProcess:
     def test_ctrl_c_is_quiet_and_exits_130(self, tmp_path: Path) -> None:
         pipe = tmp_path / "pipe"
         os.mkfifo(pipe)
-        with start("estimate", str(pipe)) as running:
-            # Opening waits for the reader, which then waits for what never comes.
-            with pipe.open("wb"):
-                running.send_signal(signal.SIGINT)
-                out, err = running.communicate(timeout=60)
+        # Opening waits for the reader, which then waits for what never comes.
+        with start("estimate", str(pipe)) as running, pipe.open("wb"):
+            running.send_signal(signal.SIGINT)
+            out, err = running.communicate(timeout=60)
         assert (running.returncode, out, err) == (130, b"", b"")
 
     @pytest.mark.parametrize("missing", ["click", "rich"])

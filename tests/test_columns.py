@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+import turnfit as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-import turnfit as tf
 
 TEXTS = ["", "plain", "привет мир", "世界 and", "🙂🙂", "a" * 300, "ё" * 70, "é\u0300", "한국어"]
 PRICES = [tf.estimate(text) for text in TEXTS]
@@ -31,7 +30,7 @@ def test_any_iterable_of_texts_gives_what_estimate_gives(
 
 
 def test_bytes_and_lone_surrogates_are_texts_too() -> None:
-    texts = ["\ud83d", "a\udcffb", "世界".encode(), b"\xff\xe2\x82"]
+    texts: list[str | bytes] = ["\ud83d", "a\udcffb", "世界".encode(), b"\xff\xe2\x82"]
     assert tf.estimate_many(texts).tolist() == [tf.estimate(text) for text in texts]
 
 
@@ -93,7 +92,7 @@ def test_a_buffer_of_bytes_is_a_text() -> None:
 class TestArrow:
     """Everything that speaks Arrow's PyCapsule interface."""
 
-    pa = None
+    pa: Any = None
 
     @pytest.fixture(autouse=True)
     def _needs_arrow(self) -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import gc
+import pickle
+import weakref
 from typing import Any
 
 import pytest
@@ -75,6 +79,58 @@ def test_what_cannot_be_read_leaves_the_conversation_as_it_was() -> None:
     assert (conversation.history, conversation.tokens, conversation.fit().messages) == before
     conversation.append({"role": "user", "content": "ok"})
     assert conversation.fit().messages == tf.fit(conversation.history, POLICY).messages
+
+
+def test_a_failed_append_leaves_the_ledger_as_it_was_whatever_fails() -> None:
+    calls = []
+
+    def pinned(message: Any) -> bool:
+        calls.append(message)
+        if len(calls) > 2:
+            raise RuntimeError("enough")
+        return False
+
+    conversation = tf.Conversation(tf.Policy(budget=1000, pinned=pinned))
+    conversation.append({"role": "user", "content": "one"})
+    with pytest.raises(RuntimeError, match="enough"):
+        conversation.extend([{"role": "user", "content": "two"}] * 2)
+    assert len(conversation) == 1
+    assert conversation.fit().messages == conversation.history
+    with pytest.raises(RuntimeError, match="enough"):
+        conversation.policy = tf.Policy(budget=10, pinned=pinned)
+    assert conversation.policy.budget == conversation.fit().budget == 1000
+
+
+def test_a_failed_append_tells_no_format() -> None:
+    conversation = tf.Conversation(budget=1000)
+    with pytest.raises(tf.FormatError):
+        conversation.extend([{"role": "tool", "content": ""}, {"role": "bad"}])
+    conversation.append({"role": "user", "content": [{"type": "tool_result"}]})
+    assert conversation.fit().format == "anthropic"
+
+
+def test_a_conversation_whose_predicate_holds_it_is_collected() -> None:
+    class Agent:
+        def __init__(self) -> None:
+            policy = tf.Policy(budget=100, pinned=self.pin, no_rerun=self.careful)
+            self.conversation = tf.Conversation(policy)
+            self.conversation.append({"role": "user", "content": "hi"})
+
+        def pin(self, _: Any) -> bool:
+            return False
+
+        def careful(self, _: str) -> bool:
+            return False
+
+    agent = weakref.ref(Agent())
+    gc.collect()
+    assert agent() is None
+
+
+def test_a_conversation_is_not_copied_by_halves() -> None:
+    for duplicate in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="can't be copied"):
+            duplicate(grown(1))
 
 
 def test_the_format_is_told_by_the_first_message_that_tells() -> None:

@@ -8,7 +8,6 @@ import threading
 from pathlib import Path
 
 import pytest
-
 import turnfit as tf
 
 BLOCK = 4 << 20

@@ -195,6 +195,32 @@ def test_what_is_no_sequence_of_messages_is_a_type_error(bad: Any) -> None:
         tf.fit(bad, budget=10)
 
 
+def test_many_results_in_one_message_are_cleared_in_linear_time() -> None:
+    """A step per result over all results of the message would take minutes."""
+    count = 20_000
+    calls = [{"type": "tool_use", "id": f"t{n}", "name": "read", "input": {}} for n in range(count)]
+    results = [
+        {"type": "tool_result", "tool_use_id": f"t{n}", "content": "word " * 100}
+        for n in range(count)
+    ]
+    messages = [
+        {"role": "user", "content": "Read."},
+        {"role": "assistant", "content": calls},
+        {"role": "user", "content": results},
+    ]
+    got = tf.fit(messages, tf.Policy(budget=tf.estimate_request(messages) - 1, keep=("tokens", 0)))
+    assert len(got.cleared) > count - 10
+    assert got.cleared[7].call_id == "t7"
+    assert got.messages[2]["content"][7] == {**results[7], "content": NOTES.cleared}
+
+
+def test_moving_a_cache_mark_keeps_the_cache() -> None:
+    marked = [{"type": "text", "text": "hi", "cache_control": {"type": "ephemeral"}}]
+    plain = [{"type": "text", "text": "hi"}]
+    before, after = (tf.fit([{"role": "user", "content": c}], budget=99) for c in (marked, plain))
+    assert after.cache_kept(before) == 4
+
+
 def test_cache_kept_counts_the_common_start() -> None:
     messages = history(30)
     policy = tf.Policy(budget=4000)

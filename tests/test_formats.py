@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from enum import StrEnum
 from typing import Any
 
 import pytest
 import turnfit as tf
 
-PLAIN = {"role": "user", "content": "hello"}
-OPENAI_CALL = {
+PLAIN: dict[str, Any] = {"role": "user", "content": "hello"}
+OPENAI_CALL: dict[str, Any] = {
     "role": "assistant",
     "content": None,
     "tool_calls": [
         {"id": "c1", "type": "function", "function": {"name": "read", "arguments": '{"path":"a"}'}}
     ],
 }
-ANTHROPIC_CALL = {
+ANTHROPIC_CALL: dict[str, Any] = {
     "role": "assistant",
     "content": [{"type": "tool_use", "id": "t1", "name": "read", "input": {"path": "a"}}],
+}
+ANTHROPIC_RESULT: dict[str, Any] = {
+    "role": "user",
+    "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "text"}],
 }
 FRAME = 3
 MEDIUM = 1600
@@ -123,7 +130,7 @@ def test_a_format_that_is_not_known_is_an_error_with_the_known_names() -> None:
 @pytest.mark.parametrize(
     ("bad", "what"),
     [
-        (ANTHROPIC_CALL, "'tool_use'|\"tool_use\""),
+        (ANTHROPIC_RESULT, '"tool_result" is of the format anthropic'),
         ("hello", "a str is not a message"),
         ({"content": "hello"}, "no role"),
         ({"role": "robot", "content": "hello"}, "'robot'"),
@@ -163,6 +170,133 @@ def test_system_and_tools_are_priced_with_the_request() -> None:
     assert tf.estimate_request([PLAIN], tools=[tool]) == bare + 12
 
 
+class Role(StrEnum):
+    """Strings of a subclass are not stored as plain ones are."""
+
+    USER = "user"
+    TOOL_RESULT = "tool_result"
+
+
+def test_strings_of_a_subclass_are_read_as_strings() -> None:
+    block = {"type": Role.TOOL_RESULT, "tool_use_id": "t1", "content": "text"}
+    message = {"role": Role.USER, "content": [block]}
+    assert tf.estimate_message(message) == tf.estimate_message(ANTHROPIC_RESULT)
+    assert len(tf.check([message])) == 1
+
+
+def test_a_result_inside_a_result_is_content_however_deep() -> None:
+    block: dict[str, Any] = {"type": "tool_result", "tool_use_id": "t1", "content": "text"}
+    for _ in range(4_000):
+        block = {"type": "tool_result", "tool_use_id": "t1", "content": [block]}
+    message = {"role": "user", "content": [block]}
+    assert tf.estimate_message(message) > 4_000
+    block["content"] = [block]
+    with pytest.raises(tf.FormatError, match="message 0: a value contains itself"):
+        tf.estimate_message(message)
+
+
+def test_a_dict_that_changes_while_it_is_read_does_no_harm() -> None:
+    class Meddler:
+        def __str__(self) -> str:
+            message[f"more {len(message)}"] = "text"
+            return "id"
+
+    message: dict[Any, Any] = {"role": "user", "content": "hi", "extra": {Meddler(): 1}}
+    assert tf.estimate_message(message) > 3
+    assert len(message) > 3
+
+
+class Block:
+    """An object of an SDK, where JSON is wanted."""
+
+    def model_dump(self) -> dict[str, str]:
+        return {"type": "text", "text": "hi"}
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "assistant", "content": [Block()]},
+        {"role": "assistant", "content": Block()},
+        {"role": "assistant", "content": None, "tool_calls": [Block()]},
+        {"role": "assistant", "content": None, "tool_calls": Block()},
+    ],
+)
+def test_an_object_inside_a_message_is_an_error_that_says_what_to_pass(message: Any) -> None:
+    with pytest.raises(tf.FormatError, match=r"message 1: .*class Block.*model_dump"):
+        tf.fit([PLAIN, message], budget=1000)
+
+
+def test_tuples_are_read_as_lists() -> None:
+    call = {**OPENAI_CALL, "tool_calls": tuple(OPENAI_CALL["tool_calls"] or ())}
+    assert tf.estimate_message(call) == tf.estimate_message(OPENAI_CALL)
+    block = {**ANTHROPIC_CALL, "content": tuple(ANTHROPIC_CALL["content"] or ())}
+    assert tf.estimate_message(block) == tf.estimate_message(ANTHROPIC_CALL)
+    history = [PLAIN, call, {"role": "tool", "tool_call_id": "c1", "content": ("a", "b")}]
+    assert tf.check(history) == []
+
+
+def test_an_error_of_an_objects_own_code_tells_the_message() -> None:
+    class Broken:
+        def __str__(self) -> str:
+            raise RuntimeError("no")
+
+    with pytest.raises(RuntimeError) as error:
+        tf.fit([PLAIN, {"role": "user", "content": "", "extra": Broken()}], budget=1000)
+    assert error.value.__notes__ == ["turnfit was reading message 1"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "assistant", "content": None, "audio": {"id": "a", "data": "A" * 4_000_000}},
+        {"role": "user", "content": "", "images": ["A" * 1_000_000]},
+        {"role": "tool", "tool_call_id": "c", "content": [{"type": "image", "data": "A" * 9000}]},
+    ],
+)
+def test_media_in_other_places_are_no_text_either(message: Any) -> None:
+    assert tf.estimate_message(message) < MEDIUM + 10
+
+
+def test_an_empty_list_of_calls_tells_no_format() -> None:
+    history = [{"role": "assistant", "content": "ok", "tool_calls": []}, ANTHROPIC_RESULT]
+    assert tf.fit(history, budget=1000).format == "anthropic"
+
+
+def test_an_answer_put_back_as_it_came_is_of_anthropic() -> None:
+    answer = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "claude",
+        "content": [{"type": "text", "text": "ok"}],
+        "stop_reason": "end_turn",
+        "usage": {"input_tokens": 12},
+    }
+    assert tf.fit([PLAIN, answer], budget=1000).format == "anthropic"
+    assert tf.estimate_message(answer) == FRAME + 1
+
+
+@pytest.mark.parametrize("bad", ["text", {"role": "user", "content": "hi"}])
+def test_one_message_is_no_sequence_of_messages(bad: Any) -> None:
+    for call in (tf.check, tf.estimate_request, tf.Conversation(budget=9).extend):
+        with pytest.raises(TypeError, match="messages must be a sequence"):
+            call(bad)
+
+
+def test_what_is_no_system_prompt_and_no_tools_is_told_so() -> None:
+    with pytest.raises(TypeError, match="system must be"):
+        tf.estimate_request([], system=[ANTHROPIC_RESULT["content"], object()])
+    with pytest.raises(TypeError, match="tools must be"):
+        tf.estimate_request([], tools={"name": "read"})
+
+
+def test_errors_survive_a_pickle() -> None:
+    for error in (tf.FormatError("message 3: odd", 3), tf.BudgetError("no", {"frame": 3})):
+        again = pickle.loads(pickle.dumps(error))
+        assert (str(again), vars(again)) == (str(error), vars(error))
+
+
 class TestNativeMessages:
     def test_a_message_is_immutable_and_remembers_its_estimate(self) -> None:
         message = tf.Message("user", "hello world!")
@@ -192,6 +326,18 @@ class TestNativeMessages:
         assert tf.Message("user", picture).tokens == MEDIUM + FRAME
         result = tf.Result("c1", (tf.Text("see"), picture))
         assert tf.Message("tool", result).tokens == MEDIUM + FRAME + 2
+
+    def test_a_message_that_was_read_can_be_pickled_and_copied(self) -> None:
+        message = tf.Message(
+            "tool", tf.Result("c1", (tf.Text("see"), tf.Media("image/png", "url")))
+        )
+        assert message.tokens == MEDIUM + FRAME + 2
+        assert pickle.loads(pickle.dumps(message)) == copy.deepcopy(message) == message
+
+    @pytest.mark.parametrize("content", [None, 7, (7,), (tf.Call("c", "read", {}),)])
+    def test_a_result_holds_texts_and_media_only(self, content: Any) -> None:
+        with pytest.raises(TypeError, match="a result"):
+            tf.Message("tool", tf.Result("c1", content))
 
     @pytest.mark.parametrize("bad", [7, None, {"type": "text"}])
     def test_what_is_no_part_is_a_type_error(self, bad: Any) -> None:

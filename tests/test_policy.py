@@ -12,6 +12,12 @@ import turnfit as tf
     ("field", "value"),
     [
         ("budget", 0),
+        ("budget", 10**30),
+        ("keep", ("tokens", 10**30)),
+        ("keep_at_least", 10**30),
+        ("clear_batch", 10**30),
+        ("worth", 10**400),
+        ("pinned", [10**30]),
         ("budget", -25),
         ("window", 10),
         ("output", -1),
@@ -56,6 +62,14 @@ def test_a_value_that_cannot_be_is_an_error_that_names_the_field(field: str, val
 def test_a_value_of_another_type_is_an_error_that_names_the_field(field: str, value: Any) -> None:
     with pytest.raises(TypeError, match=field):
         tf.Policy(**{"budget": 1000, field: value})
+
+
+def test_a_list_changed_later_does_not_change_the_policy() -> None:
+    tools, pinned = ["read"], [1]
+    policy = tf.Policy(budget=1000, exclude_tools=tools, pinned=pinned, no_rerun=tools)
+    tools.append("send")
+    pinned.append(2)
+    assert (policy.exclude_tools, policy.pinned, policy.no_rerun) == (("read",), (1,), ("read",))
 
 
 def test_a_policy_comes_from_a_mapping_as_files_have_it() -> None:

@@ -27,6 +27,9 @@ class FormatError(TurnfitError, ValueError):
         super().__init__(message)
         self.index = index
 
+    def __reduce__(self) -> tuple[type[FormatError], tuple[str, int]]:
+        return type(self), (str(self), self.index)
+
 
 class BudgetError(TurnfitError, ValueError):
     """A budget of which nothing is left for messages.
@@ -38,3 +41,6 @@ class BudgetError(TurnfitError, ValueError):
     def __init__(self, message: str, parts: dict[str, int]) -> None:
         super().__init__(message)
         self.parts = parts
+
+    def __reduce__(self) -> tuple[type[BudgetError], tuple[str, dict[str, int]]]:
+        return type(self), (str(self), self.parts)

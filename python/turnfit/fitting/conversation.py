@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NoReturn
 
 from turnfit import _core
 from turnfit.fitting.fit import policy_of
@@ -12,7 +12,7 @@ from turnfit.fitting.frame import Frame, new_ledger
 from turnfit.fitting.policy import Policy
 from turnfit.messages.formats import PLAIN, format_named, recognise
 from turnfit.messages.formats.table import Format
-from turnfit.messages.reading import Message
+from turnfit.messages.reading import Message, as_list
 
 __all__ = ["Conversation"]
 
@@ -22,7 +22,8 @@ class Conversation:
 
     `fit` gives the same answers as `turnfit.fit` on the same history, but costs a few
     binary searches and what is appended, not the whole history. A message's estimate
-    is taken when it is appended; a message must not be changed after that.
+    is taken when it is appended; a message must not be changed after that. A
+    conversation is for one thread at a time.
 
     Args:
         policy: how to fit; replace it by setting `policy`, which prices all anew.
@@ -78,9 +79,12 @@ class Conversation:
 
     @policy.setter
     def policy(self, policy: Policy) -> None:
+        policy = policy_of(policy, None)
         frame = Frame.of(policy, self._system, self._tools)
+        ledger = new_ledger(policy, self._format)
+        ledger.fill(self._history)
         self._policy, self._frame = policy, frame
-        self._price_anew(self._format)
+        self._use(self._format, ledger)
 
     def append(self, message: Message) -> None:
         """Append a message.
@@ -96,38 +100,22 @@ class Conversation:
         Raises:
             FormatError: if one can't be read, with its index in the history.
         """
-        added = list(messages)
-        if not self._told and self._tell(added):
-            return
-        try:
+        added = as_list(messages)
+        told = None if self._told else recognise(added)
+        if told is not None and told is not self._format:
+            ledger = new_ledger(self._policy, told)
+            ledger.fill([*self._history, *added])
+            self._use(told, ledger)
+        else:
             self._ledger.extend(added)
-        except BaseException:
-            self._price_anew(self._format)
-            raise
+        self._told = self._told or told is not None
         self._history += added
-
-    def _tell(self, added: list[Message]) -> bool:
-        """Whether these tell the format at last, and it is not the one assumed."""
-        found = recognise(added)
-        if found is None:
-            return False
-        if found is not self._format:
-            ledger = new_ledger(self._policy, found)
-            ledger.extend([*self._history, *added])
-            self._use(found, ledger)
-            self._history += added
-            self._told = True
-            return True
-        self._told = True
-        return False
-
-    def _price_anew(self, format_: Format) -> None:
-        ledger = new_ledger(self._policy, format_)
-        ledger.extend(self._history)
-        self._use(format_, ledger)
 
     def _use(self, format_: Format, ledger: _core.Ledger) -> None:
         self._format, self._ledger, self._plan = format_, ledger, None
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Conversation can't be copied or pickled; extend a new one by `history`")
 
     def fit(self) -> Fitted:
         """The request that `turnfit.fit` makes of this history.

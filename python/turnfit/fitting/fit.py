@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from turnfit.fitting.fitted import Fitted
 from turnfit.fitting.frame import Frame, new_ledger
 from turnfit.fitting.policy import Policy
 from turnfit.messages.formats import format_of
-from turnfit.messages.reading import Message
+from turnfit.messages.reading import Message, as_list
 
 __all__ = ["fit", "policy_of"]
 
@@ -26,7 +26,7 @@ def policy_of(policy: Policy | None, budget: int | None) -> Policy:
 
 
 def fit(
-    messages: Sequence[Message],
+    messages: Iterable[Message],
     policy: Policy | None = None,
     *,
     budget: int | None = None,
@@ -61,15 +61,9 @@ def fit(
     ('whole', 10, True)
     """
     policy = policy_of(policy, budget)
-    history = _as_list(messages)
+    history = as_list(messages)
     frame = Frame.of(policy, system, tools)
     found = format_of(history, format)
     ledger = new_ledger(policy, found)
-    ledger.extend(history)
+    ledger.fill(history)
     return Fitted(history, found, ledger, frame.plan(ledger), frame)
-
-
-def _as_list(messages: Sequence[Message]) -> list[Message]:
-    if isinstance(messages, str | bytes | dict):
-        raise TypeError(f"messages must be a sequence of messages, not {type(messages).__name__}")
-    return list(messages)

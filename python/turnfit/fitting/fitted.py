@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import Any, Literal
 
 from turnfit import _core
@@ -59,6 +60,7 @@ class Fitted:
         tokens: everything sent: messages, system, tools, reserve and frame.
         budget: the tokens that the request was allowed.
         step: how far the fitting had to go: ``whole``, ``results``, ``turns``, ``rounds``.
+        format: the wire format's name, as `check` takes it.
     """
 
     def __init__(
@@ -79,6 +81,7 @@ class Fitted:
         self.tokens: int = plan.tokens + frame.fixed
         self.budget: int = frame.policy.budget
         self.step: Step = plan.step
+        self.format: str = format_.name
 
     @cached_property
     def messages(self) -> list[Message]:
@@ -108,14 +111,13 @@ class Fitted:
     @cached_property
     def cleared(self) -> tuple[Cleared, ...]:
         """The results whose contents were replaced, of those still in the request."""
-        rows = self._ledger.cleared(self._plan)
-        return tuple(
-            Cleared(index, self._call_id(index, place), tool, tokens)
-            for index, place, tool, tokens in rows
-        )
-
-    def _call_id(self, index: int, place: int) -> str | None:
-        return _core.read_message(table_of(self._format), index, self._history[index])[2][place][1]
+        cleared: list[Cleared] = []
+        for index, rows in groupby(self._ledger.cleared(self._plan), key=itemgetter(0)):
+            read = _core.read_message(table_of(self._format), index, self._history[index])[2]
+            cleared += [
+                Cleared(index, read[place][1], tool, tokens) for _, place, tool, tokens in rows
+            ]
+        return tuple(cleared)
 
     @cached_property
     def dropped(self) -> tuple[range, ...]:
@@ -159,7 +161,7 @@ class Fitted:
         kept = 0
         pairs = zip(previous.messages, self.messages, strict=False)
         for index, (before, now) in enumerate(pairs):
-            if before is not now and before != now:
+            if before is not now and _unmarked(before) != _unmarked(now):
                 break
             kept += _core.read_message(table_of(self._format), index, now)[1]
         return kept
@@ -210,6 +212,13 @@ class Fitted:
             "dropped": sum(map(len, self.dropped)),
             "first_changed": self.first_changed,
         }
+
+
+def _unmarked(value: Any) -> Any:
+    """A message without its cache marks, which the provider doesn't compare."""
+    if isinstance(value, dict):
+        return {key: _unmarked(item) for key, item in value.items() if key != "cache_control"}
+    return [_unmarked(item) for item in value] if isinstance(value, list) else value
 
 
 def _span(gap: range) -> str:

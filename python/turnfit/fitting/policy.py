@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, fields
-from math import floor, isfinite
+from math import floor
 from typing import Any, Literal, TypeAlias
 
 from turnfit.fitting.notes import Notes, refuse_unknown
@@ -85,6 +85,17 @@ class Policy:
         _names("exclude_tools", self.exclude_tools)
         _no_rerun(self.no_rerun)
         _pinned(self.pinned)
+        self._freeze()
+
+    def _freeze(self) -> None:
+        """A list changed later must not change the policy."""
+        object.__setattr__(self, "exclude_tools", tuple(self.exclude_tools))
+        if not callable(self.pinned):
+            object.__setattr__(self, "pinned", tuple(self.pinned))
+        if isinstance(self.no_rerun, Mapping):
+            object.__setattr__(self, "no_rerun", dict(self.no_rerun))
+        elif not callable(self.no_rerun):
+            object.__setattr__(self, "no_rerun", tuple(self.no_rerun))
 
     @property
     def keep_tokens(self) -> int | None:
@@ -129,19 +140,23 @@ class Policy:
         return cls(**read)
 
 
+_MOST = 2**62
+"""Far beyond any budget, and within what the ledger can add up."""
+
+
 def _integer(name: str, value: Any, *, least: int = 0) -> None:
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{name} must be an int, not {type(value).__name__}")
-    if value < least:
-        raise ValueError(f"{name} must be at least {least:,}, not {value:,}")
+    if not least <= value <= _MOST:
+        limit = f"at least {least:,}" if value < least else f"at most {_MOST:,}"
+        raise ValueError(f"{name} must be {limit}")
 
 
-def _number(name: str, value: Any, *, least: float = 0, most: float | None = None) -> None:
+def _number(name: str, value: Any, *, least: float = 0, most: float = _MOST) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(f"{name} must be a number, not {type(value).__name__}")
-    if not isfinite(value) or value < least or (most is not None and value > most):
-        limit = f"at least {least}" if most is None else f"from {least} to {most}"
-        raise ValueError(f"{name} must be {limit}, not {value}")
+    if not least <= value <= most:
+        raise ValueError(f"{name} must be from {least} to {most}")
 
 
 def _of_type(name: str, value: Any, wanted: type, called: str) -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from turnfit.messages.formats import format_of, read_history
-from turnfit.messages.reading import Message, Problem
+from turnfit.messages.reading import Message, Problem, as_list
 
 __all__ = ["check"]
 
 
-def check(messages: Sequence[Message], *, format: str | None = None) -> list[Problem]:
+def check(messages: Iterable[Message], *, format: str | None = None) -> list[Problem]:
     """What a provider would refuse in these messages; nothing where all is well.
 
     Args:
@@ -28,7 +28,7 @@ def check(messages: Sequence[Message], *, format: str | None = None) -> list[Pro
     >>> problem.index, problem.rule
     (0, 'result-without-call')
     """
-    messages = list(messages)
+    messages = as_list(messages)
     found = format_of(messages, format)
     reading = read_history(found, messages)
     problems = [problem for rule in found.rules for problem in rule(reading)]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from turnfit import _core
+from turnfit.errors import FormatError
 from turnfit.messages.formats import format_of, table_of
 from turnfit.messages.formats.anthropic import ANTHROPIC
-from turnfit.messages.reading import Message
+from turnfit.messages.reading import Message, as_list
 
 __all__ = ["FRAME", "estimate_message", "estimate_request"]
 
@@ -33,7 +34,7 @@ def estimate_message(message: Message, *, format: str | None = None) -> int:
 
 
 def estimate_request(
-    messages: Sequence[Message],
+    messages: Iterable[Message],
     *,
     system: Any = None,
     tools: Any = None,
@@ -53,7 +54,7 @@ def estimate_request(
     >>> estimate_request([{"role": "user", "content": "Read every file."}], system="Be brief.")
     13
     """
-    messages = list(messages)
+    messages = as_list(messages)
     table = table_of(format_of(messages, format))
     priced = (
         _core.read_message(table, index, message)[1] for index, message in enumerate(messages)
@@ -66,9 +67,14 @@ def system_tokens(system: Any) -> int:
     if system is None:
         return 0
     message = {"role": "system", "content": system}
-    return _core.read_message(table_of(ANTHROPIC), 0, message)[1] - FRAME
+    try:
+        return _core.read_message(table_of(ANTHROPIC), 0, message)[1] - FRAME
+    except FormatError as error:
+        raise TypeError(f"system must be a text or text blocks: {error}") from None
 
 
 def tools_tokens(tools: Sequence[Any] | None) -> int:
     """The tokens of tool definitions, each as compact JSON."""
+    if isinstance(tools, str | bytes | dict):
+        raise TypeError(f"tools must be a sequence of definitions, not {type(tools).__name__}")
     return sum(map(_core.estimate_tool, tools or ()))

@@ -94,6 +94,9 @@ class Message:
             object.__setattr__(self, "_reading", reading)
         return reading
 
+    def __reduce__(self) -> tuple[type[Message], tuple[Any, ...]]:
+        return Message, (self.role, *self.parts)
+
     def with_bodies(self, bodies: Mapping[int, Any]) -> Message:
         """A copy in which calls and results have other arguments or contents.
 
@@ -106,11 +109,23 @@ class Message:
 def _part(part: str | Part) -> Part:
     if isinstance(part, str):
         return Text(part)
-    if isinstance(part, Result) and not isinstance(part.content, str):
-        return replace(part, content=tuple(part.content))
+    if isinstance(part, Result):
+        return replace(part, content=_content(part.content))
     if isinstance(part, Part):
         return part
     raise TypeError(f"parts must be str, Text, Media, Call or Result, not {type(part).__name__}")
+
+
+def _content(content: Any) -> str | tuple[Text | Media, ...]:
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, tuple | list):
+        raise TypeError(f"a result's content must be str or a tuple, not {type(content).__name__}")
+    parts = tuple(Text(part) if isinstance(part, str) else part for part in content)
+    for part in parts:
+        if not isinstance(part, Text | Media):
+            raise TypeError(f"a result holds str, Text or Media, not {type(part).__name__}")
+    return parts
 
 
 def _row(part: Part) -> tuple[Any, ...]:

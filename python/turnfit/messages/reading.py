@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-__all__ = ["Message", "Problem", "Reading", "Role", "Row"]
+__all__ = ["Message", "Problem", "Reading", "Role", "Row", "as_list"]
 
 Message: TypeAlias = Any
 """A message in any wire format: a dict, or a `turnfit.Message`."""
@@ -54,3 +54,10 @@ class Problem:
 
     def __str__(self) -> str:
         return f"message {self.index}: {self.detail} [{self.rule}]"
+
+
+def as_list(messages: Iterable[Message]) -> list[Message]:
+    """A list of the messages; a ``TypeError`` for what is one message or a text."""
+    if isinstance(messages, str | bytes | dict):
+        raise TypeError(f"messages must be a sequence of messages, not {type(messages).__name__}")
+    return list(messages)

@@ -19,8 +19,11 @@ from turnfit.messages.reading import Problem, Reading, Row
 
 __all__ = [
     "calls_are_answered_at_once",
-    "ids_are_unique_in_a_message",
+    "calls_are_answered_once",
+    "contents_are_there",
+    "ids_are_unique",
     "nothing_is_empty",
+    "results_are_the_users",
     "results_have_calls",
     "results_stand_first",
     "starts_with_a_user_message",
@@ -47,13 +50,12 @@ def _exchanges(reading: Reading) -> Iterator[tuple[list[Row], list[Row]]]:
     calls: list[Row] = []
     results: list[Row] = []
     for rows in _groups(reading):
-        own_calls = [row for row in rows if row.kind == "call"]
-        own_results = [row for row in rows if row.kind == "result"]
-        if own_calls or not own_results:
+        first_call = next((i for i, row in enumerate(rows) if row.kind == "call"), len(rows))
+        results += rows[:first_call]
+        if first_call < len(rows) or not rows:
             yield calls, results
-            calls, results = own_calls, own_results
-        else:
-            results += own_results
+            calls = [row for row in rows if row.kind == "call"]
+            results = [row for row in rows[first_call:] if row.kind == "result"]
     yield calls, results
 
 
@@ -109,16 +111,52 @@ def _end(reading: Reading) -> int:
     return end
 
 
-def ids_are_unique_in_a_message(reading: Reading) -> list[Problem]:
-    """No two calls of a message share an id."""
+def calls_are_answered_once(reading: Reading) -> list[Problem]:
+    """No call has two results."""
     problems = []
-    for index, rows in enumerate(reading.rows):
-        ids = Counter(row.id for row in rows if row.kind == "call")
-        problems += [
-            Problem(index, "repeated-id", f"{count} calls share the id {id_!r}")
-            for id_, count in ids.items()
-            if count > 1
-        ]
+    for calls, results in _exchanges(reading):
+        allowed = Counter(map(_label, calls))
+        for row in results:
+            allowed[_label(row)] -= 1
+            if allowed[_label(row)] == -1 and _label(row) in set(map(_label, calls)):
+                detail = f"the call {_label(row)!r} has more than one result"
+                problems.append(Problem(row.message, "result-twice", detail))
+    return problems
+
+
+def ids_are_unique(reading: Reading) -> list[Problem]:
+    """No two calls share an id."""
+    seen: set[str] = set()
+    problems = []
+    for row in (row for rows in reading.rows for row in rows if row.kind == "call"):
+        if row.id is not None and row.id in seen:
+            detail = f"an earlier call has the id {row.id!r} already"
+            problems.append(Problem(row.message, "repeated-id", detail))
+        seen.add(row.id or "")
+    return problems
+
+
+def results_are_the_users(reading: Reading) -> list[Problem]:
+    """A call stands in the assistant's message, its result in the user's."""
+    wanted = {"call": "assistant", "result": "user"}
+    return [
+        Problem(row.message, "wrong-role", f"a {row.kind} stands in a message of the {role}")
+        for role, rows in zip(reading.roles, reading.rows, strict=True)
+        for row in rows
+        if not row.by_provider and role != wanted[row.kind]
+    ]
+
+
+def contents_are_there(reading: Reading) -> list[Problem]:
+    """Only with calls may a message do without content, and no list of calls is empty."""
+    problems = []
+    for index, message in enumerate(reading.messages):
+        calls = message.get("tool_calls")
+        if calls == []:
+            problems.append(Problem(index, "empty-calls", "tool_calls is an empty list"))
+        has_more = calls or message.get("function_call") or message.get("refusal")
+        if message.get("content") is None and not (has_more or message.get("audio")):
+            problems.append(Problem(index, "no-content", "the message has no content"))
     return problems
 
 
@@ -140,7 +178,7 @@ def _stands_behind(content: Any) -> bool:
 
 
 def nothing_is_empty(reading: Reading) -> list[Problem]:
-    """No message is without content, but the last of the assistant; no text is empty."""
+    """No message is without content, but the last of the assistant; no text is blank."""
     problems = []
     last = len(reading.messages) - 1
     for index, message in enumerate(reading.messages):
@@ -148,12 +186,14 @@ def nothing_is_empty(reading: Reading) -> list[Problem]:
         if not content and not (index == last and reading.roles[index] == "assistant"):
             problems.append(Problem(index, "empty-content", "the message has no content"))
         elif isinstance(content, list) and any(map(_is_empty_text, content)):
-            problems.append(Problem(index, "empty-text", "a text block is empty"))
+            problems.append(Problem(index, "empty-text", "a text block is blank"))
     return problems
 
 
 def _is_empty_text(block: Any) -> bool:
-    return isinstance(block, dict) and block.get("type") == "text" and not block.get("text")
+    if not isinstance(block, dict) or block.get("type") != "text":
+        return False
+    return not str(block.get("text") or "").strip()
 
 
 def starts_with_a_user_message(reading: Reading) -> list[Problem]:

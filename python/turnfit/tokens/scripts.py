@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from turnfit import _core
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from typing_extensions import Buffer
 
 __all__ = ["ScriptCounts", "count_scripts"]
@@ -32,12 +34,12 @@ class ScriptCounts(NamedTuple):
         return _core.price(*self)
 
 
-def count_scripts(text: str | Buffer, /) -> ScriptCounts:
+def count_scripts(text: str | Buffer | NDArray[np.uint8], /) -> ScriptCounts:
     """Count the characters of a text by script class, in one pass and without a copy.
 
     Args:
-        text: a str, or UTF-8 in bytes or any other buffer of bytes. A lone surrogate of a str is one
-            *other*; so is each maximal invalid sequence of bytes, as
+        text: a str, or UTF-8 in bytes or any other buffer of bytes. A lone surrogate of
+            a str is one *other*; so is each maximal invalid sequence of bytes, as
             ``bytes.decode("utf-8", "replace")`` marks it.
 
     Returns:

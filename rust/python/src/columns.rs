@@ -75,7 +75,7 @@ pub(crate) fn of_arrow<P: Price>(py: Python<'_>, column: AnyArray, threads: usiz
 fn joined<P: Price>(mut chunks: Vec<PrimitiveArray<P>>) -> PrimitiveArray<P> {
     match chunks.len() {
         1 => chunks.remove(0),
-        _ => chunks.iter().flat_map(|chunk| chunk.iter()).collect(),
+        _ => chunks.iter().flat_map(PrimitiveArray::iter).collect(),
     }
 }
 

@@ -3,15 +3,18 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::{PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use smallvec::SmallVec;
 use turnfit_core::ledger::Role;
 
 use crate::errors::format_error;
-use crate::table::{Fields, Recogniser, Shape, Table, Use, ascii_item};
+use crate::table::{Fields, Kind, Recogniser, Shape, Table, Use, ascii_item};
 use crate::tally::{Read, Reading, Tally};
 use crate::text::Text;
+use crate::value::items;
 
 /// A message that was read just now, or once before.
 pub(crate) enum Found<'a> {
@@ -41,8 +44,8 @@ pub(crate) fn read<'a>(
         return read_object(reader.bind(message.py()), index, message).map(Found::Remembered);
     }
     tally.begin();
-    let role = Reader { table, index, tally }.read_message(message)?;
-    tally.read.role = role;
+    let role = Reader { table, index, tally }.read_message(message);
+    tally.read.role = role.map_err(|error| at_message(message.py(), index, error))?;
     Ok(Found::Fresh(&tally.read))
 }
 
@@ -50,7 +53,7 @@ pub(crate) fn read<'a>(
 fn read_object(reader: &Bound<'_, PyAny>, index: usize, message: &Bound<'_, PyAny>) -> PyResult<Arc<Read>> {
     match reader.call1((message,))?.extract::<Option<Bound<'_, Reading>>>()? {
         Some(reading) => Ok(reading.get().0.clone()),
-        None => Err(format_error(message.py(), index, &not_a_message(message)?)),
+        None => Err(format_error(message.py(), index, &not_a_message(message, "turnfit")?)),
     }
 }
 
@@ -64,7 +67,7 @@ impl<'t> Reader<'t> {
     fn read_message(&mut self, message: &Bound<'_, PyAny>) -> PyResult<Role> {
         let py = message.py();
         let Ok(dict) = message.cast::<PyDict>() else {
-            return Err(self.error(py, &not_a_message(message)?));
+            return Err(self.error(py, &not_a_message(message, &self.table.name)?));
         };
         let Some(name) = dict.get_item(intern!(py, "role"))? else {
             return Err(self.error(py, "it has no role"));
@@ -93,7 +96,7 @@ impl<'t> Reader<'t> {
         row: Option<usize>,
         is_message: bool,
     ) -> PyResult<()> {
-        for (key, value) in dict {
+        for (key, value) in items(dict) {
             match fields.get(&key)? {
                 Some(Use::Free) => {}
                 _ if value.is_none() => {}
@@ -111,7 +114,7 @@ impl<'t> Reader<'t> {
         is_message: bool,
     ) -> PyResult<()> {
         if let Ok(name) = key.cast::<PyString>()
-            && let Some(name) = Text::of(name)?.ascii().filter(|_| is_message)
+            && let Some(name) = Text::of(name)?.ascii().filter(|_| is_message && tells(value))
         {
             self.refuse_foreign(key.py(), name, self.table.foreign.keys.get(name), "key")?;
         }
@@ -125,7 +128,7 @@ impl<'t> Reader<'t> {
             Use::Body => self.read_body(value, row)?,
             Use::Id => self.tally.add_id(value, row)?,
             Use::Name => self.tally.add_name(value, row)?,
-            Use::Medium => self.tally.add_medium(),
+            Use::Medium => self.tally.add_media(listed(value).map_or(1, |media| media.len())),
             Use::Source => self.read_source(value)?,
             Use::Nested(fields) => match value.cast::<PyDict>() {
                 Ok(dict) => self.read_fields(dict, fields, row, false)?,
@@ -137,37 +140,36 @@ impl<'t> Reader<'t> {
     }
 
     fn read_things(&mut self, value: &Bound<'_, PyAny>, shape: &'t Shape) -> PyResult<()> {
-        if let Ok(dict) = value.cast::<PyDict>() {
-            return self.read_thing(dict, shape, false);
+        let Some(things) = listed(value) else { return self.read_thing_in(value, shape) };
+        things.iter().try_for_each(|thing| self.read_thing_in(thing, shape))
+    }
+
+    fn read_thing_in(&mut self, value: &Bound<'_, PyAny>, shape: &'t Shape) -> PyResult<()> {
+        match value.cast::<PyDict>() {
+            Ok(dict) => self.read_thing(dict, shape, false),
+            Err(_) => self.read_plain(value),
         }
-        let Ok(list) = value.cast::<PyList>() else { return self.tally.add_unknown(value) };
-        for item in list {
-            match item.cast::<PyDict>() {
-                Ok(dict) => self.read_thing(dict, shape, false)?,
-                Err(_) => self.tally.add_unknown(&item)?,
-            }
-        }
-        Ok(())
     }
 
     /// The content of a message or result, or the arguments of a call.
     fn read_body(&mut self, value: &Bound<'_, PyAny>, row: Option<usize>) -> PyResult<()> {
         let opened = self.tally.open_body();
-        match value.cast::<PyList>() {
-            Ok(parts) if !self.tally.is_call(row) => {
-                parts.iter().try_for_each(|part| self.read_part(&part))?;
-            }
-            _ => self.tally.add_text(value)?,
+        match listed(value).filter(|_| !self.tally.is_call(row)) {
+            Some(parts) => parts.iter().try_for_each(|part| self.read_part(part, row))?,
+            None if value.is_instance_of::<PyDict>() => self.tally.add_text(value)?,
+            None => self.read_plain(value)?,
         }
         self.tally.close_body(row, opened);
         Ok(())
     }
 
-    fn read_part(&mut self, part: &Bound<'_, PyAny>) -> PyResult<()> {
-        let Ok(dict) = part.cast::<PyDict>() else { return self.tally.add_text(part) };
+    /// A part of a content. Inside a result nothing is a call or a result.
+    fn read_part(&mut self, part: &Bound<'_, PyAny>, row: Option<usize>) -> PyResult<()> {
+        let Ok(dict) = part.cast::<PyDict>() else { return self.read_plain(part) };
         let table = self.table;
         let kind = intern!(part.py(), "type");
-        if let Some(shape) = ascii_item(dict, kind, |kind| table.part(kind))? {
+        let shape = ascii_item(dict, kind, |kind| table.part(kind))?;
+        if let Some(shape) = shape.filter(|shape| row.is_none() || shape.kind == Kind::Plain) {
             return self.read_thing(dict, shape, false);
         }
         let refused = |kind: &[u8]| {
@@ -178,6 +180,15 @@ impl<'t> Reader<'t> {
             Some(refused) => Err(refused),
             None => self.tally.add_unknown(part),
         }
+    }
+
+    /// What JSON has besides objects; no object of a class.
+    fn read_plain(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        if is_json(value) {
+            return self.tally.add_text(value);
+        }
+        let what = not_json(value)?;
+        Err(self.error(value.py(), &what))
     }
 
     /// A source whose `type` is `text` or `content` holds what is to be read.
@@ -217,10 +228,58 @@ impl<'t> Reader<'t> {
     }
 }
 
-fn not_a_message(message: &Bound<'_, PyAny>) -> PyResult<String> {
+fn not_a_message(message: &Bound<'_, PyAny>, format: &str) -> PyResult<String> {
     let class = message.get_type().qualname()?;
-    let hint = if message.hasattr("model_dump")? { "; pass its model_dump(exclude_none=True)" } else { "" };
-    Ok(format!("a {class} is not a message of a known format{hint}"))
+    Ok(format!("a {class} is not a message of the format {format}{}", hint(message)?))
+}
+
+fn not_json(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    let class = value.get_type().qualname()?;
+    Ok(format!("it holds an object of the class {class} where JSON is wanted{}", hint(value)?))
+}
+
+/// The SDKs' objects know how to become what is sent.
+fn hint(object: &Bound<'_, PyAny>) -> PyResult<&'static str> {
+    let dumps = object.hasattr(intern!(object.py(), "model_dump"))?;
+    Ok(if dumps { "; pass its model_dump(exclude_none=True)" } else { "" })
+}
+
+fn is_json(value: &Bound<'_, PyAny>) -> bool {
+    value.is_none()
+        || value.is_instance_of::<PyString>()
+        || value.is_instance_of::<PyDict>()
+        || value.is_instance_of::<PyList>()
+        || value.is_instance_of::<PyTuple>()
+        || value.is_instance_of::<PyInt>()
+        || value.is_instance_of::<PyFloat>()
+}
+
+/// The items of a list or a tuple.
+fn listed<'py>(value: &Bound<'py, PyAny>) -> Option<SmallVec<[Bound<'py, PyAny>; 8]>> {
+    if let Ok(list) = value.cast::<PyList>() {
+        return Some(list.iter().collect());
+    }
+    value.cast::<PyTuple>().ok().map(|tuple| tuple.iter().collect())
+}
+
+/// An empty list of calls tells nothing.
+fn tells(value: &Bound<'_, PyAny>) -> bool {
+    !value.is_none() && value.cast::<PyList>().map_or(true, |list| !list.is_empty())
+}
+
+/// An error of reading, with the message's index; one that comes from elsewhere, such
+/// as from an object's own code, gets it as a note.
+fn at_message(py: Python<'_>, index: usize, error: PyErr) -> PyErr {
+    if error.get_type(py).is(py.get_type::<PyValueError>()) {
+        return format_error(py, index, &error.value(py).to_string());
+    }
+    if !error.is_instance_of::<PyValueError>(py) {
+        // An exception without notes stays as it is.
+        let _ = error
+            .value(py)
+            .call_method1(intern!(py, "add_note"), (format!("turnfit was reading message {index}"),));
+    }
+    error
 }
 
 /// The name of the format that the first telling message has.
@@ -246,18 +305,17 @@ fn recognise_one(message: &Bound<'_, PyAny>, recogniser: &Recogniser) -> PyResul
     if role.is_some() {
         return Ok(role);
     }
-    for (key, value) in dict {
+    for (key, value) in items(dict) {
         let key = match key.cast::<PyString>() {
             Ok(key) => Text::of(key)?.ascii().and_then(|key| signs.keys.get(key)),
             Err(_) => None,
         };
-        if key.is_some() && !value.is_none() {
+        if key.is_some() && tells(&value) {
             return Ok(key.cloned());
         }
     }
     let Some(content) = dict.get_item(intern!(py, "content"))? else { return Ok(None) };
-    let Ok(parts) = content.cast::<PyList>() else { return Ok(None) };
-    for part in parts {
+    for part in listed(&content).unwrap_or_default() {
         let Ok(part) = part.cast::<PyDict>() else { continue };
         let format = ascii_item(part, intern!(py, "type"), |kind| signs.parts.get(kind).cloned())?;
         if format.is_some() {

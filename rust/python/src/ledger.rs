@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use pyo3::exceptions::PyValueError;
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 use turnfit_core::ledger::{self, Facts, Row, Tool, ToolId};
@@ -45,6 +46,11 @@ impl Ledger {
         Ledger { ledger, table, terms, tools: KeyMap::default(), names: Vec::new() }
     }
 
+    #[allow(clippy::needless_pass_by_value)]
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.terms)
+    }
+
     fn __len__(&self) -> usize {
         self.ledger.len()
     }
@@ -61,22 +67,18 @@ impl Ledger {
         Ok(self.ledger.message_tokens(message))
     }
 
-    /// Reads and appends messages. After an error those before the faulty one
-    /// have been appended.
+    /// Reads and appends messages: all of them or, on an error, none.
     fn extend(&mut self, messages: &Bound<'_, PyAny>) -> PyResult<()> {
-        let py = messages.py();
-        let (table, terms) = (self.table.clone_ref(py), self.terms.clone_ref(py));
-        let mut tally = Tally::new(Profile::SCRIPT);
-        let mut facts =
-            Facts { role: ledger::Role::User, tokens: 0, pinned: false, trim_note: false, rows: Vec::new() };
-        self.ledger.reserve(messages.len().unwrap_or(0));
-        for message in messages.try_iter()? {
-            let message = message?;
-            let read = read(table.get(), self.ledger.len(), &message, &mut tally)?;
-            self.gather(&mut facts, terms.get(), &message, &read)?;
-            self.ledger.append(&facts);
-        }
+        let mut read = Vec::new();
+        self.read_all(messages, |_, facts| read.push(facts.clone()))?;
+        read.iter().for_each(|facts| self.ledger.append(facts));
         Ok(())
+    }
+
+    /// Reads and appends messages one by one, for a ledger that an error makes useless.
+    fn fill(&mut self, messages: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.ledger.reserve(messages.len().unwrap_or(0));
+        self.read_all(messages, ledger::Ledger::append)
     }
 
     /// Plans a request of at most `room` tokens.
@@ -140,17 +142,37 @@ impl Ledger {
         Err(PyValueError::new_err(format!("there is no message {message}")))
     }
 
+    fn read_all(
+        &mut self,
+        messages: &Bound<'_, PyAny>,
+        mut take: impl FnMut(&mut ledger::Ledger, &Facts),
+    ) -> PyResult<()> {
+        let py = messages.py();
+        let (table, terms) = (self.table.clone_ref(py), self.terms.clone_ref(py));
+        let mut tally = Tally::new(Profile::SCRIPT);
+        let mut facts =
+            Facts { role: ledger::Role::User, tokens: 0, pinned: false, trim_note: false, rows: Vec::new() };
+        for (index, message) in (self.ledger.len()..).zip(messages.try_iter()?) {
+            let message = message?;
+            let read = read(table.get(), index, &message, &mut tally)?;
+            self.gather(&mut facts, terms.get(), index, &message, &read)?;
+            take(&mut self.ledger, &facts);
+        }
+        Ok(())
+    }
+
     fn gather(
         &mut self,
         facts: &mut Facts,
         terms: &Terms,
+        index: usize,
         message: &Bound<'_, PyAny>,
         read: &Read,
     ) -> PyResult<()> {
         let py = message.py();
         facts.role = read.role;
         facts.tokens = read.tokens;
-        facts.pinned = terms.pinned.holds(self.ledger.len(), message)?;
+        facts.pinned = terms.pinned.holds(index, message)?;
         facts.trim_note = read.role == ledger::Role::User
             && read.rows.is_empty()
             && terms.notes.known_trimmed.hold(py, read.text.as_ref())?;
@@ -210,7 +232,7 @@ impl Ledger {
                 edits.push((call.message, Edit { place: call.place, content, arguments }));
             }
         }
-        edits.sort_by_key(|(message, _)| *message);
+        edits.sort_by_key(|(message, edit)| (*message, edit.place));
         Ok(grouped(edits))
     }
 

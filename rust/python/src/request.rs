@@ -2,9 +2,10 @@
 
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
 use crate::table::{Fields, Kind, Shape, Table, Use, ascii_item};
+use crate::value::items;
 
 /// What is changed in one row of a message.
 pub(crate) struct Edit<'py> {
@@ -16,7 +17,8 @@ pub(crate) struct Edit<'py> {
     pub(crate) arguments: Option<Bound<'py, PyDict>>,
 }
 
-/// A copy of a message with these edits made; nothing else is copied.
+/// A copy of a message with these edits made, which are in the order of their places;
+/// nothing else is copied.
 pub(crate) fn rewrite<'py>(
     table: &Table,
     message: &Bound<'py, PyAny>,
@@ -78,7 +80,7 @@ impl<'t, 'py> Rewriter<'t, 'py> {
         row: Option<u32>,
     ) -> PyResult<Option<Bound<'py, PyDict>>> {
         let mut copy: Option<Bound<'py, PyDict>> = None;
-        for (key, value) in dict {
+        for (key, value) in items(dict) {
             let used = fields.get(&key)?;
             let Some(changed) = used.map(|used| self.used(&value, used, row)).transpose()?.flatten() else {
                 continue;
@@ -116,8 +118,10 @@ impl<'t, 'py> Rewriter<'t, 'py> {
         if value.is_none() {
             return Ok(None);
         }
-        match row.and_then(|row| self.edits.iter().find(|edit| edit.place == row)) {
+        let edit = row.and_then(|row| self.edits.binary_search_by_key(&row, |edit| edit.place).ok());
+        match edit.map(|edit| &self.edits[edit]) {
             Some(edit) => Ok(Some(edit.body(value))),
+            None if row.is_some() => Ok(None),
             None => self.each(value, |this, part| {
                 let table = this.table;
                 match ascii_item(part, intern!(part.py(), "type"), |kind| table.part(kind))? {
@@ -134,7 +138,13 @@ impl<'t, 'py> Rewriter<'t, 'py> {
         value: &Bound<'py, PyAny>,
         mut change: impl FnMut(&mut Self, &Bound<'py, PyDict>) -> PyResult<Option<Bound<'py, PyDict>>>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let Ok(list) = value.cast::<PyList>() else { return Ok(None) };
+        let list = match value.cast::<PyTuple>() {
+            Ok(tuple) => tuple.to_list(),
+            Err(_) => match value.cast::<PyList>() {
+                Ok(list) => list.clone(),
+                Err(_) => return Ok(None),
+            },
+        };
         let mut copy: Option<Bound<'py, PyList>> = None;
         for (index, item) in list.iter().enumerate() {
             let Ok(item) = item.cast::<PyDict>() else { continue };

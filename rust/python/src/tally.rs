@@ -122,8 +122,12 @@ impl Tally {
     }
 
     pub(crate) fn add_medium(&mut self) {
+        self.add_media(1);
+    }
+
+    pub(crate) fn add_media(&mut self, media: usize) {
         self.pieces += 1;
-        self.read.tokens += MEDIUM;
+        self.read.tokens += media as u64 * MEDIUM;
     }
 
     pub(crate) fn add_id(&mut self, value: &Bound<'_, PyAny>, row: Option<usize>) -> PyResult<()> {

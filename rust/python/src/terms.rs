@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use turnfit_core::ledger::Clearing;
@@ -101,6 +102,16 @@ impl Terms {
         };
         let arguments = clear_inputs.then_some(arguments_tokens);
         Ok(Terms { clearing, arguments, notes, pinned, treatment, trim_note })
+    }
+
+    /// A predicate may belong to what owns the conversation.
+    #[allow(clippy::needless_pass_by_value)]
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.treatment)?;
+        match &self.pinned {
+            Pinned::Predicate(predicate) => visit.call(predicate),
+            Pinned::Indices(_) => Ok(()),
+        }
     }
 
     /// What the note that earlier conversation was trimmed costs, in tokens.

@@ -41,7 +41,7 @@ impl<'a> Text<'a> {
         // SAFETY: the object is a str, and `data` has made sure that it is ready;
         // a str never changes, and the slice lives no longer than the reference.
         Ok(match unsafe { string.data()? } {
-            PyStringData::Ucs1(units) if stands_behind_ascii_header(units, string) => Text::Ascii(units),
+            PyStringData::Ucs1(units) if is_ascii(units, string) => Text::Ascii(units),
             PyStringData::Ucs1(units) => Text::Latin1(units),
             PyStringData::Ucs2(units) => Text::Ucs2(units),
             PyStringData::Ucs4(units) => Text::Ucs4(units),
@@ -123,17 +123,25 @@ fn compact_ascii<'a>(string: &'a Bound<'_, PyString>) -> Option<&'a [u8]> {
     }
 }
 
-/// From Python 3.14 on the header's bits can't be read; see
-/// [`stands_behind_ascii_header`].
+/// From Python 3.14 on the header's bits can't be read; see [`is_ascii`].
 #[cfg(Py_3_14)]
 fn compact_ascii<'a>(_: &'a Bound<'_, PyString>) -> Option<&'a [u8]> {
     None
 }
 
+/// A str of a subclass keeps its characters apart from its header.
+#[cfg(not(Py_3_14))]
+fn is_ascii(_: &[u8], string: &Bound<'_, PyString>) -> bool {
+    // SAFETY: the object is a str, made ready by `data`.
+    unsafe { ffi::PyUnicode_IS_ASCII(string.as_ptr()) != 0 }
+}
+
 /// Only of a compact ASCII str do the characters stand right behind the shorter of
-/// the two headers. One of a subclass is counted character by character.
-fn stands_behind_ascii_header(units: &[u8], string: &Bound<'_, PyString>) -> bool {
-    units.as_ptr().addr() == string.as_ptr().addr() + size_of::<ffi::PyASCIIObject>()
+/// the two headers; one of a subclass is looked through.
+#[cfg(Py_3_14)]
+fn is_ascii(units: &[u8], string: &Bound<'_, PyString>) -> bool {
+    let behind_header = string.as_ptr().addr() + size_of::<ffi::PyASCIIObject>();
+    units.as_ptr().addr() == behind_header || (!string.is_exact_instance_of::<PyString>() && units.is_ascii())
 }
 
 /// Equal texts are stored alike, in the narrowest width that holds them.

@@ -5,6 +5,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use smallvec::SmallVec;
 use turnfit_core::profile::Profile;
 use turnfit_core::script::ScriptCounts;
 
@@ -46,6 +47,15 @@ pub(crate) fn tokens(value: &Bound<'_, PyAny>, profile: &Profile, data_urls: Dat
     Ok(profile.tokens(json.counts) + json.media)
 }
 
+/// A dict's keys and values.
+pub(crate) type Items<'py> = SmallVec<[(Bound<'py, PyAny>, Bound<'py, PyAny>); 8]>;
+
+/// What a dict holds now. To read a value may run Python code, here or, while a long
+/// text is scanned, in another thread: the dict may change under an iteration.
+pub(crate) fn items<'py>(dict: &Bound<'py, PyDict>) -> Items<'py> {
+    dict.iter().collect()
+}
+
 /// A block or a tool without its cache mark, which is an instruction to the provider
 /// and no content.
 pub(crate) fn without_cache_mark<'py>(block: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
@@ -78,7 +88,7 @@ impl Json {
             self.add_string(string)?;
         } else if let Ok(dict) = value.cast::<PyDict>() {
             self.add_punctuation(dict.len(), 1);
-            for (key, value) in dict {
+            for (key, value) in items(dict) {
                 self.add_key(&key)?;
                 waiting.push((value, depth + 1));
             }

@@ -57,9 +57,15 @@ def format_of(messages: Sequence[Message], name: str | None = None) -> Format:
 
 @cache
 def table_of(format_: Format) -> _core.Table:
-    """The format's table, compiled, with the signs of all others to refuse them by."""
+    """The format's table, compiled, with what of the other formats it refuses."""
     others = (other for other in FORMATS.values() if other is not format_)
-    return _core.Table(format_, _signs(*others))
+    signs = _signs(*others)
+    refused = {sign for other in FORMATS.values() for sign in other.signs.refused}
+    foreign = {
+        which: {sign: name for sign, name in told.items() if sign in refused}
+        for which, told in signs.items()
+    }
+    return _core.Table(format_, foreign)
 
 
 def read_history(format_: Format, messages: Sequence[Message]) -> Reading:

@@ -59,6 +59,8 @@ ANTHROPIC = Format(
         "*_tool_result": Shape("result", _RESULT_FIELDS, clearable=False),
     },
     signs=Signs(
+        keys=("stop_reason",),
+        refused=("tool_result",),
         parts=(
             "image",
             "document",
@@ -76,8 +78,10 @@ ANTHROPIC = Format(
     rules=(
         rules.results_have_calls,
         rules.calls_are_answered_at_once,
+        rules.calls_are_answered_once,
         rules.results_stand_first,
-        rules.ids_are_unique_in_a_message,
+        rules.results_are_the_users,
+        rules.ids_are_unique,
         rules.nothing_is_empty,
         rules.starts_with_a_user_message,
     ),

@@ -36,6 +36,8 @@ _MESSAGE = Shape(
         "refusal": "text",
         "reasoning_content": "text",
         "reasoning": "text",
+        "audio": {"id": "text", "data": "medium", "transcript": "text", "expires_at": "free"},
+        "images": "medium",
         "tool_calls": _CALL,
         "function_call": _LEGACY_CALL,
     },
@@ -69,15 +71,20 @@ OPENAI_CHAT = Format(
         "image_url": Shape("plain", {**_FREE_IN_PARTS, "image_url": "medium"}),
         "input_audio": Shape("plain", {**_FREE_IN_PARTS, "input_audio": "medium"}),
         "file": Shape("plain", {**_FREE_IN_PARTS, "file": "medium"}),
+        # What servers and frameworks send besides: MCP's pictures, Mistral's thoughts.
+        "image": Shape("plain", {**_FREE_IN_PARTS, "data": "medium", "mimeType": "free"}),
+        "audio": Shape("plain", {**_FREE_IN_PARTS, "data": "medium", "mimeType": "free"}),
     },
     signs=Signs(
         roles=("developer", "tool", "function"),
         keys=("tool_calls", "function_call", "tool_call_id"),
         parts=("refusal", "image_url", "input_audio", "file"),
+        refused=("tool_calls", "function_call", "tool_call_id"),
     ),
     note=lambda wording: {"role": "user", "content": wording},
     rules=(
         rules.results_have_calls,
         rules.calls_are_answered_at_once,
+        rules.contents_are_there,
     ),
 )

@@ -47,11 +47,16 @@ class Shape:
 
 @dataclass(frozen=True)
 class Signs:
-    """What only messages of this format have: it is recognised by these."""
+    """What only messages of this format have: it is recognised by these.
+
+    Those named in `refused` decide which call a result answers; in a history of another
+    format they are an error, while the others pass as unknown.
+    """
 
     roles: Sequence[str] = ()
     keys: Sequence[str] = ()
     parts: Sequence[str] = ()
+    refused: Sequence[str] = ()
 
 
 Rule: TypeAlias = Callable[[Reading], list[Problem]]
