@@ -209,7 +209,7 @@ def test_many_results_in_one_message_are_cleared_in_linear_time() -> None:
         {"role": "user", "content": results},
     ]
     got = tf.fit(messages, tf.Policy(budget=tf.estimate_request(messages) - 1, keep=("tokens", 0)))
-    assert len(got.cleared) > count - 10
+    assert len(got.cleared) > count // 2
     assert got.cleared[7].call_id == "t7"
     assert got.messages[2]["content"][7] == {**results[7], "content": NOTES.cleared}
 
