@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -391,6 +392,18 @@ class TestProcess:
         with os.fdopen(writer, "wb") as stdout:
             code, _, err = process(command, EXAMPLE, "--budget", "99999", stdout=stdout)
         assert (code, err) == (141, b"")
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="needs a shell that closes streams")
+    @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-"])
+    def test_closed_streams_are_no_fault(self, closed: str) -> None:
+        command = f"{shlex.join([*RUN, 'estimate', '-', EXAMPLE])} {closed}"
+        done = subprocess.run(["sh", "-c", command], input=b"hi", capture_output=True, check=False)
+        assert (done.returncode, done.stderr) == (0, b"")
+
+    def test_a_budget_beyond_all_bounds_is_told_in_one_line(self) -> None:
+        code, out, err = process("fit", EXAMPLE, "--budget", "9" * 30)
+        assert (code, out) == (2, b"")
+        assert err.startswith(b"turnfit: budget must be at most")
 
     def test_a_full_disk_is_told_in_one_line(self) -> None:
         if not os.path.exists("/dev/full"):

@@ -5,6 +5,7 @@ It needs the extra ``cli`` (click and rich), which nothing else in turnfit impor
 
 from __future__ import annotations
 
+import os
 import sys
 
 from turnfit.cli.exits import INTERRUPTED, WRONG
@@ -14,6 +15,7 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command line; the entry point ``turnfit``."""
+    _open_what_is_closed()
     try:
         from turnfit.cli.commands import commands
 
@@ -25,3 +27,10 @@ def main() -> None:
         sys.exit(WRONG)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+
+
+def _open_what_is_closed() -> None:
+    """A process may be started without the standard streams."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))

@@ -199,7 +199,8 @@ def _rules(path: str | None, budget: int | None) -> Policy:
     try:
         return Policy.from_dict(values)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{path}: {error}") from error
+        where = "" if path is None else f"{path}: "
+        raise InputError(f"{where}{error}") from error
 
 
 def _toml(path: str) -> dict[str, Any]:
