@@ -10,74 +10,8 @@
 
 use std::ops::Range;
 
-use crate::pairing::{Key, Label, Pairing};
-
-/// Who speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// System or developer.
-    System,
-    /// The user, or something that speaks in the user's place.
-    User,
-    /// The model.
-    Assistant,
-    /// A tool.
-    Tool,
-}
-
-/// A tool's number in the order of [`Ledger::add_tool`].
-pub type ToolId = u32;
-
-/// How the results of one tool are treated.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tool {
-    /// Its results are never cleared.
-    pub excluded: bool,
-    /// Its results are cleared with the note that says not to call it again.
-    pub no_rerun: bool,
-}
-
-/// A call or a result in a message, in the order in which they stand there.
-#[derive(Clone, Copy, Debug)]
-pub enum Row {
-    /// The model calls a tool.
-    Call {
-        /// Its id, if it has one.
-        id: Option<Key>,
-        /// Its tool's name, if it has one.
-        name: Option<Key>,
-        /// The tool called.
-        tool: Option<ToolId>,
-        /// Tokens that clearing its arguments would free; 0 where it may not be.
-        saving: u64,
-    },
-    /// A tool answers.
-    Result {
-        /// By what it finds its call.
-        label: Label,
-        /// The tool, where the result itself names it.
-        tool: Option<ToolId>,
-        /// What its content costs, in tokens.
-        content: u64,
-        /// Whether the format and the policy let it be cleared at all.
-        clearable: bool,
-    },
-}
-
-/// All that the ledger wants to know of one message.
-#[derive(Clone, Debug)]
-pub struct Facts {
-    /// Who speaks.
-    pub role: Role,
-    /// What the message costs, in tokens, frame included.
-    pub tokens: u64,
-    /// It stays in every request, and whole.
-    pub pinned: bool,
-    /// It is a note of ours that earlier conversation was trimmed.
-    pub trim_note: bool,
-    /// Its calls and results.
-    pub rows: Vec<Row>,
-}
+use crate::facts::{Facts, Role, Row, Tool, ToolId};
+use crate::pairing::{Label, Pairing};
 
 /// How results are cleared; fixed for a ledger's life.
 #[derive(Clone, Copy, Debug)]
@@ -140,7 +74,8 @@ pub(crate) struct Pin {
 /// Append-only columns over a history, and their prefix sums.
 ///
 /// ```
-/// use turnfit_core::ledger::{Clearing, Facts, Ledger, Role};
+/// use turnfit_core::facts::{Facts, Role};
+/// use turnfit_core::ledger::{Clearing, Ledger};
 ///
 /// let clearing = Clearing { worth: 2.0, batch: 4, stride: 0, note: 20, note_done: 20 };
 /// let mut ledger = Ledger::new(clearing);
@@ -498,11 +433,5 @@ impl Ledger {
 
     pub(crate) fn trim_notes(&self) -> &[u32] {
         &self.trim_notes
-    }
-}
-
-impl Facts {
-    fn results(&self) -> usize {
-        self.rows.iter().filter(|row| matches!(row, Row::Result { .. })).count()
     }
 }

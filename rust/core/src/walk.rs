@@ -74,7 +74,8 @@ pub struct Plan {
 /// Plans a request from a history that fits the rules, or comes as near as can be.
 ///
 /// ```
-/// use turnfit_core::ledger::{Clearing, Facts, Ledger, Role};
+/// use turnfit_core::facts::{Facts, Role};
+/// use turnfit_core::ledger::{Clearing, Ledger};
 /// use turnfit_core::walk::{Keep, Rules, Step, plan};
 ///
 /// let mut ledger = Ledger::new(Clearing { worth: 2.0, batch: 4, stride: 0, note: 20, note_done: 20 });

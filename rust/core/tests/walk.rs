@@ -2,7 +2,8 @@
 //! what it keeps, no pair is parted, and what fits is never over the room.
 
 use proptest::prelude::*;
-use turnfit_core::ledger::{Clearing, Facts, Ledger, Role, Row, Tool};
+use turnfit_core::facts::{Facts, Role, Row, Tool};
+use turnfit_core::ledger::{Clearing, Ledger};
 use turnfit_core::pairing::{Key, Label};
 use turnfit_core::walk::{Keep, Plan, Rules, Step, plan};
 

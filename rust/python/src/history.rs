@@ -8,7 +8,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use smallvec::SmallVec;
-use turnfit_core::ledger::Role;
+use turnfit_core::facts::Role;
 
 use crate::errors::format_error;
 use crate::table::{Fields, Kind, Recogniser, Shape, Table, Use, ascii_item};

@@ -6,7 +6,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
-use turnfit_core::ledger::{self, Facts, Row, Tool, ToolId};
+use turnfit_core::facts::{Facts, Role, Row, Tool, ToolId};
+use turnfit_core::ledger;
 use turnfit_core::pairing::{Key, KeyMap, Label};
 use turnfit_core::profile::Profile;
 use turnfit_core::walk::{self, Keep, Rules, Step};
@@ -151,7 +152,7 @@ impl Ledger {
         let (table, terms) = (self.table.clone_ref(py), self.terms.clone_ref(py));
         let mut tally = Tally::new(Profile::SCRIPT);
         let mut facts =
-            Facts { role: ledger::Role::User, tokens: 0, pinned: false, trim_note: false, rows: Vec::new() };
+            Facts { role: Role::User, tokens: 0, pinned: false, trim_note: false, rows: Vec::new() };
         for (index, message) in (self.ledger.len()..).zip(messages.try_iter()?) {
             let message = message?;
             let read = read(table.get(), index, &message, &mut tally)?;
@@ -173,7 +174,7 @@ impl Ledger {
         facts.role = read.role;
         facts.tokens = read.tokens;
         facts.pinned = terms.pinned.holds(index, message)?;
-        facts.trim_note = read.role == ledger::Role::User
+        facts.trim_note = read.role == Role::User
             && read.rows.is_empty()
             && terms.notes.known_trimmed.hold(py, read.text.as_ref())?;
         facts.rows.clear();

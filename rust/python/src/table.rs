@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
-use turnfit_core::ledger::Role;
+use turnfit_core::facts::Role;
 
 use crate::text::Text;
 

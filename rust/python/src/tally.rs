@@ -4,7 +4,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 use std::sync::Arc;
-use turnfit_core::ledger::Role;
+use turnfit_core::facts::Role;
 use turnfit_core::profile::Profile;
 
 use crate::table::{Kind, role_named};
