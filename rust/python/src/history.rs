@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use turnfit_core::facts::Role;
 
 use crate::errors::format_error;
-use crate::table::{Fields, Kind, Recogniser, Shape, Table, Use, ascii_item};
+use crate::table::{Fields, Kind, Shape, Table, Use, ascii_item};
 use crate::tally::{Read, Reading, Tally};
 use crate::text::Text;
 use crate::value::items;
@@ -255,7 +255,7 @@ fn is_json(value: &Bound<'_, PyAny>) -> bool {
 }
 
 /// The items of a list or a tuple.
-fn listed<'py>(value: &Bound<'py, PyAny>) -> Option<SmallVec<[Bound<'py, PyAny>; 8]>> {
+pub(crate) fn listed<'py>(value: &Bound<'py, PyAny>) -> Option<SmallVec<[Bound<'py, PyAny>; 8]>> {
     if let Ok(list) = value.cast::<PyList>() {
         return Some(list.iter().collect());
     }
@@ -263,7 +263,7 @@ fn listed<'py>(value: &Bound<'py, PyAny>) -> Option<SmallVec<[Bound<'py, PyAny>;
 }
 
 /// An empty list of calls tells nothing.
-fn tells(value: &Bound<'_, PyAny>) -> bool {
+pub(crate) fn tells(value: &Bound<'_, PyAny>) -> bool {
     !value.is_none() && value.cast::<PyList>().map_or(true, |list| !list.is_empty())
 }
 
@@ -280,47 +280,4 @@ fn at_message(py: Python<'_>, index: usize, error: PyErr) -> PyErr {
             .call_method1(intern!(py, "add_note"), (format!("turnfit was reading message {index}"),));
     }
     error
-}
-
-/// The name of the format that the first telling message has.
-#[pyfunction]
-pub(crate) fn recognise(messages: &Bound<'_, PyAny>, recogniser: &Recogniser) -> PyResult<Option<String>> {
-    for message in messages.try_iter()? {
-        let format = recognise_one(&message?, recogniser)?;
-        if format.is_some() {
-            return Ok(format);
-        }
-    }
-    Ok(None)
-}
-
-fn recognise_one(message: &Bound<'_, PyAny>, recogniser: &Recogniser) -> PyResult<Option<String>> {
-    let py = message.py();
-    let Ok(dict) = message.cast::<PyDict>() else {
-        let native = message.is_instance(recogniser.native.bind(py))?;
-        return Ok(native.then(|| "turnfit".to_string()));
-    };
-    let signs = &recogniser.signs;
-    let role = ascii_item(dict, intern!(py, "role"), |role| signs.roles.get(role).cloned())?;
-    if role.is_some() {
-        return Ok(role);
-    }
-    for (key, value) in items(dict) {
-        let key = match key.cast::<PyString>() {
-            Ok(key) => Text::of(key)?.ascii().and_then(|key| signs.keys.get(key)),
-            Err(_) => None,
-        };
-        if key.is_some() && tells(&value) {
-            return Ok(key.cloned());
-        }
-    }
-    let Some(content) = dict.get_item(intern!(py, "content"))? else { return Ok(None) };
-    for part in listed(&content).unwrap_or_default() {
-        let Ok(part) = part.cast::<PyDict>() else { continue };
-        let format = ascii_item(part, intern!(py, "type"), |kind| signs.parts.get(kind).cloned())?;
-        if format.is_some() {
-            return Ok(format);
-        }
-    }
-    Ok(None)
 }

@@ -5,6 +5,7 @@ mod errors;
 mod files;
 mod history;
 mod ledger;
+mod recognise;
 mod request;
 mod table;
 mod tally;
@@ -36,9 +37,9 @@ mod _core {
     use crate::value::{self, DataUrls};
 
     #[pymodule_export]
-    use crate::history::recognise;
-    #[pymodule_export]
     use crate::ledger::{Ledger, Plan};
+    #[pymodule_export]
+    use crate::recognise::recognise;
     #[pymodule_export]
     use crate::table::{Recogniser, Table};
     #[pymodule_export]
