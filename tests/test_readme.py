@@ -24,10 +24,11 @@ def test_the_tour_runs_and_prints_what_it_says(
     assert capsys.readouterr().out.splitlines() == shown
 
 
-def test_ci_runs_the_readmes_test_command() -> None:
-    commands = re.findall(r"^pip install .*pytest$", README, flags=re.MULTILINE)
-    assert len(commands) == 1
-    assert "/^pip install .*pytest$/p" in (ROOT / ".ci" / "run").read_text("utf-8")
+def test_ci_runs_the_readmes_two_commands() -> None:
+    ci = (ROOT / ".ci" / "run").read_text("utf-8")
+    for ending in ("turnfit fit .*", "pytest"):
+        assert len(re.findall(rf"^pip install .*{ending}$", README, flags=re.MULTILINE)) == 1
+        assert f"readme '{ending}'" in ci
 
 
 def test_every_file_that_the_readme_links_is_there() -> None:
