@@ -12,8 +12,8 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from benches import sizes, trimmers
 from benches.histories import HISTORIES, short_history
+from benches.promises import TRIM, TRIM_MADE
 from benches.record import amount, describe
-from benches.tables import TRIM, TRIM_MADE
 
 TASK = "fit"
 

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import pytest
 import turnfit
 
-__all__ = ["COUNTERS", "Counts", "counter"]
+__all__ = ["COUNTERS", "SLOW", "Counts", "counter"]
 
 Counts: TypeAlias = tuple[int, int, int]
 Counter: TypeAlias = Callable[[str], Counts]
@@ -106,6 +106,9 @@ COUNTERS: dict[str, Callable[[], Counter]] = {
     "translate": translate,
     "Python loop": python_loop,
 }
+
+
+SLOW = {"regex", "translate", "Python loop"}
 
 
 def counter(name: str, text: str) -> Counter:

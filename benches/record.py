@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from pytest_benchmark.fixture import BenchmarkFixture
 
-__all__ = ["Bench", "amount", "describe", "size"]
+__all__ = ["Bench", "Keep", "Run", "amount", "describe", "size"]
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,12 @@ class Bench:
     rounds: int
     held: int | None = None
     """Messages that a request held, on average."""
+    gain: float | None = None
+    """Times as fast as what ran by turns with it; the median over the rounds."""
+    nbytes: int | None = None
+    """Bytes that it had to read."""
+    grew: int | None = None
+    """Bytes that the process, or an object, grew by."""
 
     @classmethod
     def of(cls, recorded: dict[str, Any]) -> Bench:
@@ -32,6 +39,34 @@ class Bench:
 
     def as_dict(self) -> dict[str, Any]:
         return {name: value for name, value in asdict(self).items() if value is not None}
+
+    def as_recorded(self) -> dict[str, Any]:
+        """As pytest-benchmark writes one down: what `of` reads."""
+        info = self.as_dict()
+        stats = {name: info.pop(name) for name in ("median", "mean", "rounds")}
+        return {"extra_info": info, "stats": {**stats, "iterations": 1}}
+
+
+Keep: TypeAlias = Callable[[Bench], None]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run: where and with what it ran, and what it measured."""
+
+    facts: dict[str, str]
+    benches: list[Bench]
+
+    def task(self, task: str) -> list[Bench]:
+        return [bench for bench in self.benches if bench.task == task]
+
+    def find(self, task: str, given: str, contender: str = "turnfit") -> Bench | None:
+        found = (bench for bench in self.task(task) if bench.given == given)
+        return next((bench for bench in found if bench.contender == contender), None)
+
+    def median(self, task: str, given: str, contender: str = "turnfit") -> float | None:
+        found = self.find(task, given, contender)
+        return found.median if found else None
 
 
 def describe(benchmark: BenchmarkFixture, task: str, given: str, contender: str) -> None:
@@ -48,4 +83,7 @@ def amount(messages: int) -> str:
 
 
 def size(nbytes: int) -> str:
-    return f"{nbytes // 1_000_000} MB" if nbytes >= 1_000_000 else f"{nbytes // 1_000} KB"
+    for unit, factor in (("MB", 1_000_000), ("KB", 1_000)):
+        if nbytes >= factor:
+            return f"{nbytes // factor} {unit}"
+    return f"{nbytes} B"

@@ -15,13 +15,16 @@ from typing import Any
 
 import pytest
 
-from benches.record import Bench
-from benches.tables import Run, page, promises, readme_figures
+from benches.chart import draw
+from benches.promises import promises
+from benches.record import Bench, Run
+from benches.tables import page, readme_figures
 
 __all__ = ["main"]
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "benchmarks.md"
+CHART = ROOT / "docs" / "scan.svg"
 RESULTS = ROOT / "benches" / "results.json"
 README = ROOT / "README.md"
 FIGURES = re.compile(r"(?<=<!-- figures -->\n).*?(?=<!-- end -->)", flags=re.DOTALL)
@@ -92,10 +95,12 @@ def main() -> None:
     file = parser.parse_args().file
     run = run_of(read(file) if file else run_benches())
     PAGE.write_text(page(run))
+    CHART.write_text(draw(run))
     RESULTS.write_text(as_json(run))
     README.write_text(FIGURES.sub(lambda _: f"{readme_figures(run)}\n", README.read_text()))
     print("\n".join(promises(run)))
-    print("\ndocs/benchmarks.md, benches/results.json and the README's figures were written.")
+    written = ", ".join(str(path.relative_to(ROOT)) for path in (PAGE, CHART, RESULTS))
+    print(f"\n{written} and the README's figures were written.")
 
 
 if __name__ == "__main__":

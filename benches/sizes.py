@@ -4,12 +4,61 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["CONVERSATION", "FIT", "LINEAR", "LITELLM", "REQUEST", "SMOKE", "STEPS", "TEXT"]
+__all__ = [
+    "CONVERSATION",
+    "COPIES",
+    "FIT",
+    "LINE",
+    "LINEAR",
+    "LITELLM",
+    "MEGABYTE",
+    "MEMORY",
+    "PATHOLOGICAL",
+    "PIECE",
+    "REQUEST",
+    "ROUNDS",
+    "ROWS",
+    "SCAN",
+    "SLOW",
+    "SMOKE",
+    "STEPS",
+    "TEXT",
+]
 
 SMOKE = os.environ.get("TURNFIT_BENCH") == "smoke"
 
-TEXT: tuple[int, ...] = (1_000, 10_000) if SMOKE else (1_000, 100_000, 1_000_000)
+TEXT: tuple[int, ...] = (40, 1_000) if SMOKE else (40, 1_000, 100_000, 10_000_000)
 """Bytes of UTF-8."""
+
+MEGABYTE = 10_000 if SMOKE else 1_000_000
+"""Bytes of UTF-8 at which the promises of UCS-2 are held."""
+
+SLOW = 1_000_000
+"""Bytes of UTF-8 beyond which slow contenders are left out."""
+
+SCAN = 1_000_000 if SMOKE else 64_000_000
+"""Bytes of a text that doesn't fit into a core's own caches."""
+
+COPIES = 2 if SMOKE else 8
+"""Copies of it, scanned in turn: together more than the last cache can hold."""
+
+PIECE = 100_000 if SMOKE else 1_000_000
+"""Bytes of the text that long ones repeat."""
+
+ROUNDS = 3 if SMOKE else 25
+"""Rounds of what is measured by turns."""
+
+ROWS = 1_000 if SMOKE else 1_000_000
+"""Strings of a column."""
+
+PATHOLOGICAL = 10_000 if SMOKE else 1_000_000
+"""Characters, or bytes, of a hostile text."""
+
+LINE = 1_000_000 if SMOKE else 200_000_000
+"""Bytes of one line."""
+
+MEMORY = 1_000_000 if SMOKE else 100_000_000
+"""Bytes of a string whose scan must not take memory."""
 
 FIT: tuple[int, ...] = (20, 40) if SMOKE else (240, 500, 1_000, 2_000, 4_000)
 """Messages that turnfit and the peers fit."""

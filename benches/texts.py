@@ -5,7 +5,9 @@ from __future__ import annotations
 from functools import cache
 from random import Random
 
-__all__ = ["BANKS", "text"]
+from benches import sizes
+
+__all__ = ["BANKS", "KINDS", "RANDOM", "data", "stored_bytes", "text"]
 
 BANKS: dict[str, tuple[str, ...]] = {
     "English": (
@@ -60,6 +62,25 @@ BANKS: dict[str, tuple[str, ...]] = {
         'raise ValueError(f"größe must be positive, not {size!r}")\n',
     ),
 }
+
+RANDOM = "random bytes"
+KINDS = (*BANKS, RANDOM)
+
+
+def data(kind: str, size: int) -> bytes:
+    """Bytes of this kind, of which there is no str where they are random."""
+    if kind == RANDOM:
+        return Random(size).randbytes(size)
+    if size <= sizes.PIECE:
+        return text(kind, size).encode()
+    piece = text(kind, sizes.PIECE).encode()
+    return (piece * (size // len(piece) + 1))[:size]
+
+
+def stored_bytes(text: str) -> int:
+    """The bytes in which CPython keeps a text's characters."""
+    last = max(text, default="")
+    return len(text) * (1 if last < "\u0100" else 2 if last < "\U00010000" else 4)
 
 
 @cache

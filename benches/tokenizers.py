@@ -1,16 +1,19 @@
-"""tiktoken's ranks, found where the litellm package ships them."""
+"""Exact tokenizers, without a network: their ranks are compiled in, or litellm ships them."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from hashlib import sha1
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
 import pytest
 
-__all__ = ["o200k_base", "use_shipped_ranks"]
+__all__ = ["TokenCounter", "rs_bpe", "tiktoken", "toktok_rs", "use_shipped_ranks"]
+
+TokenCounter: TypeAlias = Callable[[str], int]
 
 RANKS = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken"
 
@@ -25,9 +28,20 @@ def use_shipped_ranks() -> None:
             os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(folder))
 
 
-def o200k_base() -> Any:
-    tiktoken = pytest.importorskip("tiktoken")
+def tiktoken() -> TokenCounter:
+    module = pytest.importorskip("tiktoken")
     use_shipped_ranks()
     if "TIKTOKEN_CACHE_DIR" not in os.environ:
         pytest.skip("tiktoken would download its ranks; no litellm is installed that ships them")
-    return tiktoken.get_encoding("o200k_base")
+    encode = module.get_encoding("o200k_base").encode
+    return lambda text: len(encode(text, disallowed_special=()))
+
+
+def toktok_rs() -> TokenCounter:
+    count = pytest.importorskip("toktok").batch_count
+    return lambda text: int(count([text], "o200k_base", threads=1)[0])
+
+
+def rs_bpe() -> TokenCounter:
+    count: TokenCounter = pytest.importorskip("rs_bpe.bpe").openai.o200k_base().count
+    return count
