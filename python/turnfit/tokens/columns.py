@@ -78,13 +78,14 @@ def estimate_many(column: Any, *, exact_sum: bool = False, threads: int = 1) -> 
         raise TypeError(f"column must hold texts, not be {type(column).__name__}")
     if type(column).__module__ == "numpy" and hasattr(column, "dtype"):
         return _estimate_array(column, exact_sum, threads)
-    return _core.estimate_objects(tuple(column), exact_sum, threads)
+    texts = column if isinstance(column, list | tuple) else list(column)
+    return _core.estimate_objects(texts, exact_sum, threads)
 
 
 def _estimate_array(array: NDArray[Any], exact: bool, threads: int) -> NDArray[Any]:
     rows = array.ravel()
     if array.dtype.kind != "U" or not array.dtype.itemsize:
-        priced = _core.estimate_objects(tuple(rows.tolist()), exact, threads)
+        priced = _core.estimate_objects(rows.tolist(), exact, threads)
     else:
         native = rows.astype(rows.dtype.newbyteorder("="), copy=False)
         width = native.dtype.itemsize // 4

@@ -5,12 +5,15 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
-use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray, downcast_dictionary_array};
+use arrow_array::{
+    Array, ArrayRef, ArrowPrimitiveType, GenericStringArray, OffsetSizeTrait, PrimitiveArray,
+    downcast_dictionary_array,
+};
 use arrow_schema::DataType;
 use numpy::{Element, PyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 use pyo3_arrow::PyArray;
 use pyo3_arrow::input::AnyArray;
 use turnfit_core::profile::Profile;
@@ -42,24 +45,32 @@ fn prices<P: Price>(
     threads: usize,
     count: impl Fn(usize) -> ScriptCounts + Sync,
 ) -> Vec<P::Native> {
-    let mut prices = vec![P::Native::default(); rows];
-    let part = rows.div_ceil(threads.max(1)).max(1);
-    let fill = |first: usize, part: &mut [P::Native]| {
+    filled(rows, threads, |first, part: &mut [P::Native]| {
         for (row, price) in (first..).zip(part) {
             *price = P::of(count(row));
         }
-    };
+    })
+}
+
+/// So many rows, each thread's part filled in by itself.
+fn filled<T: Copy + Default + Send>(
+    rows: usize,
+    threads: usize,
+    fill: impl Fn(usize, &mut [T]) + Sync,
+) -> Vec<T> {
+    let mut filled = vec![T::default(); rows];
+    let part = rows.div_ceil(threads.max(1)).max(1);
     if part >= rows {
-        fill(0, &mut prices);
-        return prices;
+        fill(0, &mut filled);
+        return filled;
     }
     std::thread::scope(|scope| {
-        for (number, part_of_prices) in prices.chunks_mut(part).enumerate() {
+        for (number, part_of_rows) in filled.chunks_mut(part).enumerate() {
             let fill = &fill;
-            scope.spawn(move || fill(number * part, part_of_prices));
+            scope.spawn(move || fill(number * part, part_of_rows));
         }
     });
-    prices
+    filled
 }
 
 /// The prices of an Arrow column as an Arrow array, nulls kept.
@@ -82,14 +93,8 @@ fn joined<P: Price>(mut chunks: Vec<PrimitiveArray<P>>) -> PrimitiveArray<P> {
 fn of_chunk<P: Price>(chunk: &ArrayRef, threads: usize) -> Result<PrimitiveArray<P>, String> {
     let rows = chunk.len();
     let prices = match chunk.data_type() {
-        DataType::Utf8 => {
-            let texts = chunk.as_string::<i32>();
-            prices::<P>(rows, threads, |row| scan::utf8(texts.value(row).as_bytes()))
-        }
-        DataType::LargeUtf8 => {
-            let texts = chunk.as_string::<i64>();
-            prices::<P>(rows, threads, |row| scan::utf8(texts.value(row).as_bytes()))
-        }
+        DataType::Utf8 => of_strings::<P, i32>(chunk.as_string(), threads),
+        DataType::LargeUtf8 => of_strings::<P, i64>(chunk.as_string(), threads),
         DataType::Utf8View => {
             let texts = chunk.as_string_view();
             prices::<P>(rows, threads, |row| scan::utf8(texts.value(row).as_bytes()))
@@ -101,6 +106,32 @@ fn of_chunk<P: Price>(chunk: &ArrayRef, threads: usize) -> Result<PrimitiveArray
         other => return Err(format!("column must hold texts, not {other}")),
     };
     Ok(PrimitiveArray::new(prices.into(), chunk.nulls().cloned()))
+}
+
+/// So many rows are looked at together first.
+const TOGETHER: usize = 64;
+
+/// Rows lie one behind the other: where a stretch of them is ASCII, their lengths
+/// say all.
+fn of_strings<P: Price, O: OffsetSizeTrait>(texts: &GenericStringArray<O>, threads: usize) -> Vec<P::Native> {
+    let offsets: &[O] = texts.value_offsets();
+    let bytes = texts.value_data();
+    let fill = |first: usize, part: &mut [P::Native]| {
+        for (first, part) in (first..).step_by(TOGETHER).zip(part.chunks_mut(TOGETHER)) {
+            let ends = &offsets[first..=first + part.len()];
+            let stretch = &bytes[ends[0].as_usize()..ends[part.len()].as_usize()];
+            let ascii = stretch.is_ascii();
+            for (price, row) in part.iter_mut().zip(ends.windows(2)) {
+                let (start, end) = (row[0].as_usize(), row[1].as_usize());
+                *price = P::of(if ascii { all_ascii(end - start) } else { scan::utf8(&bytes[start..end]) });
+            }
+        }
+    };
+    filled(texts.len(), threads, fill)
+}
+
+fn all_ascii(length: usize) -> ScriptCounts {
+    ScriptCounts { ascii: length as u64, cjk: 0, other: 0 }
 }
 
 /// Each value of the dictionary is priced once.
@@ -115,18 +146,44 @@ fn of_dictionary<P: Price>(chunk: &ArrayRef, threads: usize) -> Result<Primitive
     }
 }
 
-/// The prices of texts in Python objects as a numpy array.
+/// The prices of texts in a list or a tuple as a numpy array.
 pub(crate) fn of_objects<'py, P: Price>(
-    texts: &Bound<'py, PyTuple>,
+    texts: &Bound<'py, PyAny>,
     threads: usize,
 ) -> PyResult<Bound<'py, PyArray1<P::Native>>> {
-    let py = texts.py();
+    let prices = match texts.cast::<PyList>() {
+        Ok(list) if threads == 1 => one_by_one::<P, _>(list.iter())?,
+        Ok(list) => of_objects_apart::<P>(&list.to_tuple(), threads)?,
+        Err(_) => {
+            let tuple = texts.cast::<PyTuple>()?;
+            if threads == 1 {
+                one_by_one::<P, _>(tuple.iter())?
+            } else {
+                of_objects_apart::<P>(tuple, threads)?
+            }
+        }
+    };
+    Ok(PyArray1::from_vec(texts.py(), prices))
+}
+
+fn one_by_one<'py, P: Price, I>(texts: I) -> PyResult<Vec<P::Native>>
+where
+    I: ExactSizeIterator<Item = Bound<'py, PyAny>>,
+{
+    let mut prices = Vec::with_capacity(texts.len());
+    for (row, text) in texts.enumerate() {
+        prices.push(P::of(Row::of(row, &text)?.count()));
+    }
+    Ok(prices)
+}
+
+/// Other threads may not touch Python's objects, but their storage.
+fn of_objects_apart<P: Price>(texts: &Bound<'_, PyTuple>, threads: usize) -> PyResult<Vec<P::Native>> {
     let held: Vec<_> = texts.iter_borrowed().collect();
     let rows = held.iter().enumerate().map(|(row, text)| Row::of(row, text));
     let rows = rows.collect::<PyResult<Vec<_>>>()?;
     // The tuple holds the texts, and neither it nor they can change.
-    let priced = py.detach(|| prices::<P>(rows.len(), threads, |row| rows[row].count()));
-    Ok(PyArray1::from_vec(py, priced))
+    Ok(texts.py().detach(|| prices::<P>(rows.len(), threads, |row| rows[row].count())))
 }
 
 /// A text among Python objects.
@@ -136,10 +193,16 @@ enum Row<'a> {
 }
 
 impl<'a> Row<'a> {
+    #[inline]
     fn of(row: usize, text: &'a Bound<'_, PyAny>) -> PyResult<Self> {
         if let Ok(string) = text.cast::<PyString>() {
             return Ok(Row::Text(Text::of(string)?));
         }
+        Self::of_no_string(row, text)
+    }
+
+    #[cold]
+    fn of_no_string(row: usize, text: &'a Bound<'_, PyAny>) -> PyResult<Self> {
         if let Ok(bytes) = text.cast::<PyBytes>() {
             return Ok(Row::Bytes(bytes.as_bytes()));
         }
@@ -147,6 +210,7 @@ impl<'a> Row<'a> {
         Err(PyTypeError::new_err(format!("row {row}: text must be str or bytes, not {kind}")))
     }
 
+    #[inline]
     fn count(&self) -> ScriptCounts {
         match self {
             Row::Text(text) => text.scan(),

@@ -22,7 +22,7 @@ mod _core {
     use arrow_array::types::{Float64Type, Int64Type};
     use numpy::PyReadonlyArray2;
     use pyo3::prelude::*;
-    use pyo3::types::{PyString, PyTuple};
+    use pyo3::types::PyString;
     use pyo3_arrow::PyArray;
     use pyo3_arrow::input::AnyArray;
     use turnfit_core::profile::Profile;
@@ -122,10 +122,10 @@ mod _core {
         }
     }
 
-    /// The prices of texts in Python objects as a numpy array.
+    /// The prices of texts in a list or a tuple as a numpy array.
     #[pyfunction]
     fn estimate_objects<'py>(
-        texts: &Bound<'py, PyTuple>,
+        texts: &Bound<'py, PyAny>,
         exact: bool,
         threads: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
