@@ -15,7 +15,7 @@ pub enum Role {
     Tool,
 }
 
-/// A tool's number in the order of [`Ledger::add_tool`].
+/// A tool's number in the order of [`crate::ledger::Ledger::add_tool`].
 pub type ToolId = u32;
 
 /// How the results of one tool are treated.
