@@ -341,12 +341,6 @@ impl Ledger {
         self.tools[tool as usize]
     }
 
-    /// The message from which on calls are still in flight.
-    #[must_use]
-    pub fn in_flight(&self) -> Option<u32> {
-        self.in_flight
-    }
-
     pub(crate) fn lean(&self, range: Range<usize>) -> i64 {
         self.lean[range.end] - self.lean[range.start]
     }

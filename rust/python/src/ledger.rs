@@ -36,7 +36,6 @@ pub(crate) struct Ledger {
 #[pyclass(frozen, module = "turnfit._core")]
 pub(crate) struct Plan {
     plan: walk::Plan,
-    in_flight: Option<u32>,
 }
 
 #[pymethods]
@@ -91,7 +90,7 @@ impl Ledger {
         };
         let trim_note = self.terms.get().trim_note;
         let rules = Rules { room, keep, keep_at_least, stride, trim_note };
-        Ok(Plan { plan: walk::plan(&self.ledger, &rules), in_flight: self.ledger.in_flight() })
+        Ok(Plan { plan: walk::plan(&self.ledger, &rules) })
     }
 
     /// The request that a plan makes of the history which this ledger holds.
@@ -294,18 +293,6 @@ impl Plan {
     #[getter]
     fn kept(&self) -> Vec<(usize, usize)> {
         self.plan.kept.iter().map(|range| (range.start, range.end)).collect()
-    }
-
-    /// Before which of the kept ranges the trim note stands.
-    #[getter]
-    fn note_before(&self) -> Option<usize> {
-        self.plan.note_before
-    }
-
-    /// The message from which on calls were in flight.
-    #[getter]
-    fn in_flight(&self) -> Option<u32> {
-        self.in_flight
     }
 
     /// Whether a later plan of the same history only goes on where this one ended.

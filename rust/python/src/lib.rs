@@ -106,13 +106,6 @@ mod _core {
         value::tokens(&value::without_cache_mark(tool)?, &Profile::SCRIPT, DataUrls::AreText)
     }
 
-    /// The tokens of a JSON-like value as compact JSON.
-    #[pyfunction]
-    #[pyo3(signature = (value, /))]
-    fn estimate_value(value: &Bound<'_, PyAny>) -> PyResult<u64> {
-        value::tokens(value, &Profile::SCRIPT, DataUrls::AreText)
-    }
-
     /// The prices of an Arrow column as an Arrow array.
     #[pyfunction]
     fn estimate_arrow(py: Python<'_>, column: AnyArray, exact: bool, threads: usize) -> PyResult<PyArray> {

@@ -113,12 +113,6 @@ impl Terms {
             Pinned::Indices(_) => Ok(()),
         }
     }
-
-    /// What the note that earlier conversation was trimmed costs, in tokens.
-    #[getter]
-    fn trim_note_tokens(&self) -> u64 {
-        self.trim_note
-    }
 }
 
 /// The compact JSON text of an object.
