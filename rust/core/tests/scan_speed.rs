@@ -12,6 +12,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use turnfit_core::scan::{self, Level};
+use turnfit_core::script::ScriptCounts;
 
 const OUT_OF_CACHE: usize = 64 << 20;
 const IN_CACHE: usize = 256 << 10;
@@ -61,19 +62,37 @@ fn wide_units_out_of_cache() {
 #[test]
 #[ignore = "prints figures; takes a minute in release, far longer without"]
 fn short_texts() {
-    println!("nanoseconds a text");
-    for length in [0, 1, 7, 15, 16, 31, 32, 48, 63, 64, 65, 100, 128, 256, 1000] {
-        for (name, text) in [TEXTS[0], TEXTS[1], TEXTS[4]] {
-            let bytes = repeat(text.as_bytes(), length);
-            let start = Instant::now();
-            for _ in 0..200_000 {
-                black_box(scan::utf8(black_box(&bytes)));
+    println!("nanoseconds a text, by units");
+    for (name, text) in [TEXTS[0], TEXTS[1], TEXTS[4], TEXTS[6]] {
+        let points: Vec<u32> = text.chars().map(u32::from).collect();
+        let ucs2: Vec<u16> = points.iter().map(|&point| point as u16).collect();
+        for length in [1, 7, 15, 16, 20, 31, 32, 50, 64, 65, 90, 128, 150, 200, 1000] {
+            print!("{name:>9} {length:>5}");
+            let (bytes, ucs2) = (repeat(text.as_bytes(), length), repeat(&ucs2, length));
+            report_short("any", &|| scan::utf8(black_box(&bytes)), &|| scan::ucs2(black_box(&ucs2)));
+            for level in scan::levels().skip(1) {
+                let name = format!("{level:?}");
+                report_short(&name, &|| level.utf8(black_box(&bytes)), &|| level.ucs2(black_box(&ucs2)));
             }
-            let ns = start.elapsed().as_secs_f64() * 1e9 / 200_000.0;
-            print!("{name:>9} {length:>5} B {ns:>7.1}");
+            println!();
         }
-        println!();
     }
+}
+
+fn report_short(level: &str, bytes: &dyn Fn() -> ScriptCounts, ucs2: &dyn Fn() -> ScriptCounts) {
+    print!(" | {level} {:>5.1} B {:>5.1} UCS-2", nanoseconds(bytes), nanoseconds(ucs2));
+}
+
+/// The least of some rounds: short ones are seldom disturbed.
+fn nanoseconds(scan: &dyn Fn() -> ScriptCounts) -> f64 {
+    let round = || {
+        let start = Instant::now();
+        for _ in 0..20_000 {
+            black_box(scan());
+        }
+        start.elapsed().as_secs_f64() * 1e9 / 20_000.0
+    };
+    (0..ROUNDS).map(|_| round()).fold(f64::INFINITY, f64::min)
 }
 
 fn report_units(size: usize, passes: usize) {

@@ -11,7 +11,7 @@
 
 use std::arch::aarch64::*;
 
-use super::kernel::{self, Bytes, Lookup, Masks, Window};
+use super::kernel::{self, Block, Bytes, Lookup, Masks};
 use super::strings::{self, Units};
 use super::{Kernels, Level, ScriptCounts};
 
@@ -85,6 +85,17 @@ impl Bytes for U8 {
     }
 
     #[inline(always)]
+    fn load_end(bytes: &[u8], at: usize) -> Self {
+        Self::load(&kernel::end_of(bytes, at).to_le_bytes())
+    }
+
+    #[inline(always)]
+    fn behind_zero(self) -> Self {
+        // SAFETY: `kernels` has looked.
+        Self(unsafe { vextq_u8::<15>(vdupq_n_u8(0), self.0) })
+    }
+
+    #[inline(always)]
     fn or(self, other: Self) -> Self {
         // SAFETY: `kernels` has looked.
         Self(unsafe { vorrq_u8(self.0, other.0) })
@@ -102,13 +113,13 @@ impl Bytes for U8 {
     }
 
     #[inline(always)]
-    fn masks(window: &Window) -> Masks {
-        kernel::masks_by_lookup::<Self>(window)
+    fn masks(block: &impl Block<Self>) -> Masks {
+        kernel::masks_by_lookup(block)
     }
 
     #[inline(always)]
-    fn thirds(window: &Window) -> u64 {
-        kernel::thirds_by_lookup::<Self>(window)
+    fn thirds(block: &impl Block<Self>) -> u64 {
+        kernel::thirds_by_lookup(block)
     }
 }
 
@@ -151,6 +162,7 @@ impl Units for U16 {
     type Unit = u16;
     type Mask = uint16x8_t;
     const LANES: usize = 8;
+    const LEAST: usize = Self::LANES;
     const LAST: u32 = u16::MAX as u32;
 
     #[inline(always)]
@@ -158,6 +170,14 @@ impl Units for U16 {
         let units = &units[..Self::LANES];
         // SAFETY: `units` is as long as what is read; `kernels` has looked.
         Self(unsafe { vld1q_u16(units.as_ptr()) })
+    }
+
+    #[inline(always)]
+    fn load_end(units: &[u16], at: usize) -> (Self, uint16x8_t) {
+        let mask = strings::last_lanes::<16>((units.len() - at) * size_of::<u16>());
+        // SAFETY: a mask is as long as what is read; `kernels` has looked.
+        let lanes = unsafe { vld1q_u16(mask.as_ptr().cast()) };
+        (Self::load(&units[units.len() - Self::LANES..]), lanes)
     }
 
     #[inline(always)]
@@ -196,6 +216,7 @@ impl Units for U32 {
     type Unit = u32;
     type Mask = uint32x4_t;
     const LANES: usize = 4;
+    const LEAST: usize = Self::LANES;
     const LAST: u32 = u32::MAX;
 
     #[inline(always)]
@@ -203,6 +224,14 @@ impl Units for U32 {
         let units = &units[..Self::LANES];
         // SAFETY: `units` is as long as what is read; `kernels` has looked.
         Self(unsafe { vld1q_u32(units.as_ptr()) })
+    }
+
+    #[inline(always)]
+    fn load_end(units: &[u32], at: usize) -> (Self, uint32x4_t) {
+        let mask = strings::last_lanes::<16>((units.len() - at) * size_of::<u32>());
+        // SAFETY: a mask is as long as what is read; `kernels` has looked.
+        let lanes = unsafe { vld1q_u32(mask.as_ptr().cast()) };
+        (Self::load(&units[units.len() - Self::LANES..]), lanes)
     }
 
     #[inline(always)]

@@ -24,7 +24,7 @@
 //! where the sequence ends. Of the few pairs that leave it open, such as
 //! F0 9F (emoji, but U+1F200 to U+1F2FF are CJK), the code point is decoded.
 //!
-//! Nothing counts the ASCII, of which a block padded with zeros has too much:
+//! Nothing counts the ASCII, of which a block filled up with zeros has too much:
 //! the loops count what is not ASCII.
 
 use super::arch::prefetch;
@@ -38,8 +38,81 @@ pub(super) const BLOCK: usize = 64;
 /// ahead of them by some hundred instructions is only a few cache lines ahead.
 pub(super) const AHEAD: usize = 2048;
 
-/// A block behind the byte that precedes it.
+/// Bytes of a text, at most [`BLOCK`] of them, each beside the one before it.
+pub(super) trait Block<V> {
+    fn len(&self) -> usize;
+
+    /// A register of bytes from `at` on, behind that of the bytes before each.
+    fn pair(&self, at: usize) -> (V, V);
+}
+
+/// A whole block within a text, behind the byte that precedes it.
 pub(super) type Window = [u8; BLOCK + 1];
+
+impl<V: Bytes> Block<V> for Window {
+    #[inline(always)]
+    fn len(&self) -> usize {
+        BLOCK
+    }
+
+    #[inline(always)]
+    fn pair(&self, at: usize) -> (V, V) {
+        (V::load(&self[at..]), V::load(&self[at + 1..]))
+    }
+}
+
+/// The start of a text, which nothing precedes.
+struct Head<'a>(&'a [u8]);
+
+impl<V: Bytes> Block<V> for Head<'_> {
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    #[inline(always)]
+    fn pair(&self, at: usize) -> (V, V) {
+        let here = load_from::<V>(self.0, at);
+        let before = match at {
+            0 => here.behind_zero(),
+            _ => load_from(&self.0[..self.0.len() - 1], at - 1),
+        };
+        (before, here)
+    }
+}
+
+/// A register of the bytes from `at` on, filled up with zeros.
+#[inline(always)]
+pub(super) fn load_from<V: Bytes>(bytes: &[u8], at: usize) -> V {
+    match bytes.len() - at >= V::LANES {
+        true => V::load(&bytes[at..]),
+        false => V::load_end(bytes, at),
+    }
+}
+
+/// The last bytes from `at` on, fewer than 16 but at least one, as a number
+/// whose lowest byte is the first of them: for registers without masks.
+#[inline(always)]
+pub(super) fn end_of(bytes: &[u8], at: usize) -> u128 {
+    match bytes.last_chunk() {
+        // What lies before them is read as well, since one load is sooner done than some.
+        Some(last) => u128::from_le_bytes(*last) >> (8 * (at + 16 - bytes.len())),
+        None => few(&bytes[at..]),
+    }
+}
+
+#[inline(always)]
+fn few(bytes: &[u8]) -> u128 {
+    let number =
+        |low: u64, high: u64, width: usize| u128::from(low) | u128::from(high) << (8 * (bytes.len() - width));
+    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        return number(u64::from_le_bytes(*first), u64::from_le_bytes(*last), 8);
+    }
+    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        return number(u32::from_le_bytes(*first).into(), u32::from_le_bytes(*last).into(), 4);
+    }
+    bytes.iter().rev().fold(0, |number, &byte| number << 8 | u128::from(byte))
+}
 
 /// A register of bytes. A mask has the bit of the lane `i` at `1 << i`.
 pub(super) trait Bytes: Copy {
@@ -49,6 +122,13 @@ pub(super) trait Bytes: Copy {
     /// The first [`Self::LANES`] bytes.
     fn load(bytes: &[u8]) -> Self;
 
+    /// The bytes from `at` on, fewer than [`Self::LANES`] but at least one, and
+    /// zeros behind them.
+    fn load_end(bytes: &[u8], at: usize) -> Self;
+
+    /// All but the last, each one lane further, and a zero in the first.
+    fn behind_zero(self) -> Self;
+
     fn or(self, other: Self) -> Self;
 
     /// Lanes that are not ASCII.
@@ -57,13 +137,13 @@ pub(super) trait Bytes: Copy {
     /// Lanes less than `bound`, both as signed numbers: ASCII is above all else.
     fn below(self, bound: u8) -> u64;
 
-    /// What the bytes behind the first of a window are: [`masks_by_lookup`],
-    /// for registers that can.
-    fn masks(window: &Window) -> Masks;
+    /// What the bytes of a block are: [`masks_by_lookup`], for registers that
+    /// can.
+    fn masks(block: &impl Block<Self>) -> Masks;
 
     /// Third bytes of an open sequence that do not settle it as not CJK:
     /// [`thirds_by_lookup`], for registers that can.
-    fn thirds(window: &Window) -> u64;
+    fn thirds(block: &impl Block<Self>) -> u64;
 }
 
 /// Registers that can look up nibbles.
@@ -130,10 +210,10 @@ impl Masks {
 
 /// The masks of a block by looking up nibbles.
 #[inline(always)]
-pub(super) fn masks_by_lookup<V: Lookup>(window: &Window) -> Masks {
+pub(super) fn masks_by_lookup<V: Lookup>(block: &impl Block<V>) -> Masks {
     let mut masks = Masks::default();
-    for at in (0..BLOCK).step_by(V::LANES) {
-        let (before, here) = (V::load(&window[at..]), V::load(&window[at + 1..]));
+    for at in (0..block.len()).step_by(V::LANES) {
+        let (before, here) = block.pair(at);
         masks.put(lookup_masks(before, here), at);
     }
     masks
@@ -167,10 +247,10 @@ fn lookup_masks<V: Lookup>(before: V, here: V) -> Masks {
 
 /// The bytes that, third in an open sequence, leave it open or make it CJK.
 #[inline(always)]
-pub(super) fn thirds_by_lookup<V: Lookup>(window: &Window) -> u64 {
+pub(super) fn thirds_by_lookup<V: Lookup>(block: &impl Block<V>) -> u64 {
     let mut thirds = 0;
-    for at in (0..BLOCK).step_by(V::LANES) {
-        let (before, here) = (V::load(&window[at..]), V::load(&window[at + 1..]));
+    for at in (0..block.len()).step_by(V::LANES) {
+        let (before, here) = block.pair(at);
         let kind = (before.high_nibbles().lookup(&tables::THIRDS[0]))
             .and(before.low_nibbles().lookup(&tables::THIRDS[1]))
             .and(here.high_nibbles().lookup(&tables::THIRDS[2]))
@@ -184,8 +264,7 @@ pub(super) fn thirds_by_lookup<V: Lookup>(window: &Window) -> u64 {
 #[inline(always)]
 pub(super) fn utf8<V: Bytes>(bytes: &[u8]) -> ScriptCounts {
     let mut tally = Tally::new(bytes);
-    let head = &bytes[..bytes.len().min(BLOCK)];
-    tally.add::<V>(&padded(head), 0, 0);
+    tally.add::<V>(&Head(&bytes[..bytes.len().min(BLOCK)]), 0, 0);
     let mut at = BLOCK;
     while let Some(window) = bytes.get(at - 1..at + BLOCK) {
         prefetch(bytes, at + AHEAD);
@@ -200,13 +279,6 @@ pub(super) fn utf8<V: Bytes>(bytes: &[u8]) -> ScriptCounts {
         tally.add::<V>(window, at, at + BLOCK - bytes.len());
     }
     tally.counts()
-}
-
-#[inline(always)]
-fn padded(block: &[u8]) -> Window {
-    let mut window = [0; BLOCK + 1];
-    window[1..=block.len()].copy_from_slice(block);
-    window
 }
 
 struct Tally<'a> {
@@ -228,18 +300,18 @@ impl<'a> Tally<'a> {
     /// Adds a block at `at`, of which the first `skip` bytes are counted
     /// already.
     #[inline(always)]
-    fn add<V: Bytes>(&mut self, window: &Window, at: usize, skip: usize) {
-        if is_ascii::<V>(window) {
+    fn add<V: Bytes>(&mut self, block: &impl Block<V>, at: usize, skip: usize) {
+        if is_ascii(block) {
             self.carry = Carry::default();
             return;
         }
-        let masks = V::masks(window).skip(skip);
+        let masks = V::masks(block).skip(skip);
         let after = self.carry.follow(masks);
         self.high += ones(masks.high);
         self.continued += ones(masks.second | after.third | after.fourth);
         self.cjk += ones(after.cjk);
         if after.open != 0 {
-            let open = after.open & V::thirds(window) >> skip;
+            let open = after.open & V::thirds(block) >> skip;
             self.cjk += decode(self.bytes, at, open);
         }
     }
@@ -313,12 +385,13 @@ fn ones(mask: u64) -> u64 {
 }
 
 #[inline(always)]
-fn is_ascii<V: Bytes>(window: &Window) -> bool {
-    let mut all = V::load(&window[1..]);
-    for at in (V::LANES..BLOCK).step_by(V::LANES) {
-        all = all.or(V::load(&window[at + 1..]));
+fn is_ascii<V: Bytes>(block: &impl Block<V>) -> bool {
+    let mut all: Option<V> = None;
+    for at in (0..block.len()).step_by(V::LANES) {
+        let (_, here) = block.pair(at);
+        all = Some(all.map_or(here, |all| all.or(here)));
     }
-    all.high() == 0
+    all.is_none_or(|all| all.high() == 0)
 }
 
 /// How many of the sequences whose third bytes are at `at` plus the bits of

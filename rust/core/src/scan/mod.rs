@@ -53,7 +53,7 @@ use no_vectors as arch;
 use x86_64 as arch;
 
 /// Fewer units are counted sooner one by one than a vector loop starts.
-const SHORT: usize = 16;
+const SHORT: usize = 4;
 
 /// Counts the code points of UTF-8 text.
 ///

@@ -30,7 +30,7 @@ pub(super) fn ucs4(units: &[u32]) -> ScriptCounts {
     code_points(units.iter().copied())
 }
 
-fn code_points(code_points: impl Iterator<Item = u32>) -> ScriptCounts {
+pub(super) fn code_points(code_points: impl Iterator<Item = u32>) -> ScriptCounts {
     let mut counts = ScriptCounts::default();
     code_points.for_each(|code_point| counts.push(classify(code_point)));
     counts

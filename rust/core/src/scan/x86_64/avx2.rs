@@ -4,9 +4,10 @@
 
 use std::arch::x86_64::*;
 
-use super::super::kernel::{self, Bytes, Lookup, Masks, Window};
+use super::super::kernel::{self, Block, Bytes, Lookup, Masks};
 use super::super::strings::{self, Units};
 use super::super::{Kernels, ScriptCounts};
+use super::sse2;
 
 super::entry_points!("avx2,bmi1,bmi2,lzcnt,popcnt", "avx2", "bmi1", "bmi2", "lzcnt", "popcnt");
 
@@ -21,6 +22,26 @@ impl Bytes for U8 {
         let bytes = &bytes[..Self::LANES];
         // SAFETY: `bytes` is as long as what is read; `kernels` has looked.
         Self(unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    fn load_end(bytes: &[u8], at: usize) -> Self {
+        let (low, high) = match bytes[at..].first_chunk() {
+            None => (kernel::end_of(bytes, at), 0),
+            Some(low) if bytes.len() == at + 16 => (u128::from_le_bytes(*low), 0),
+            Some(low) => (u128::from_le_bytes(*low), kernel::end_of(bytes, at + 16)),
+        };
+        // SAFETY: `kernels` has looked.
+        Self(unsafe { _mm256_set_m128i(sse2::register(high), sse2::register(low)) })
+    }
+
+    #[inline(always)]
+    fn behind_zero(self) -> Self {
+        // SAFETY: `kernels` has looked.
+        Self(unsafe {
+            let half_further = _mm256_permute2x128_si256::<0x08>(self.0, self.0);
+            _mm256_alignr_epi8::<15>(self.0, half_further)
+        })
     }
 
     #[inline(always)]
@@ -42,13 +63,13 @@ impl Bytes for U8 {
     }
 
     #[inline(always)]
-    fn masks(window: &Window) -> Masks {
-        kernel::masks_by_lookup::<Self>(window)
+    fn masks(block: &impl Block<Self>) -> Masks {
+        kernel::masks_by_lookup(block)
     }
 
     #[inline(always)]
-    fn thirds(window: &Window) -> u64 {
-        kernel::thirds_by_lookup::<Self>(window)
+    fn thirds(block: &impl Block<Self>) -> u64 {
+        kernel::thirds_by_lookup(block)
     }
 }
 
@@ -99,6 +120,7 @@ impl Units for U16 {
     type Unit = u16;
     type Mask = __m256i;
     const LANES: usize = 16;
+    const LEAST: usize = Self::LANES;
     const LAST: u32 = u16::MAX as u32;
 
     #[inline(always)]
@@ -106,6 +128,14 @@ impl Units for U16 {
         let units = &units[..Self::LANES];
         // SAFETY: `units` is as long as what is read; `kernels` has looked.
         Self(unsafe { _mm256_loadu_si256(units.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    fn load_end(units: &[u16], at: usize) -> (Self, __m256i) {
+        let mask = strings::last_lanes::<32>((units.len() - at) * size_of::<u16>());
+        // SAFETY: a mask is as long as what is read; `kernels` has looked.
+        let lanes = unsafe { _mm256_loadu_si256(mask.as_ptr().cast()) };
+        (Self::load(&units[units.len() - Self::LANES..]), lanes)
     }
 
     #[inline(always)]
@@ -147,6 +177,7 @@ impl Units for U32 {
     type Unit = u32;
     type Mask = __m256i;
     const LANES: usize = 8;
+    const LEAST: usize = Self::LANES;
     const LAST: u32 = u32::MAX;
 
     #[inline(always)]
@@ -154,6 +185,14 @@ impl Units for U32 {
         let units = &units[..Self::LANES];
         // SAFETY: `units` is as long as what is read; `kernels` has looked.
         Self(unsafe { _mm256_loadu_si256(units.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    fn load_end(units: &[u32], at: usize) -> (Self, __m256i) {
+        let mask = strings::last_lanes::<32>((units.len() - at) * size_of::<u32>());
+        // SAFETY: a mask is as long as what is read; `kernels` has looked.
+        let lanes = unsafe { _mm256_loadu_si256(mask.as_ptr().cast()) };
+        (Self::load(&units[units.len() - Self::LANES..]), lanes)
     }
 
     #[inline(always)]

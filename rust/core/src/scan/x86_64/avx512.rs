@@ -4,7 +4,7 @@
 
 use std::arch::x86_64::*;
 
-use super::super::kernel::{self, Bytes, Lookup, Masks, Window};
+use super::super::kernel::{self, Block, Bytes, Lookup, Masks};
 use super::super::strings::{self, Units};
 use super::super::{Kernels, ScriptCounts};
 
@@ -33,6 +33,23 @@ impl Bytes for U8 {
     }
 
     #[inline(always)]
+    fn load_end(bytes: &[u8], at: usize) -> Self {
+        let bytes = &bytes[at..];
+        let lanes = !(!0 << bytes.len());
+        // SAFETY: only the lanes that `bytes` has are read; `kernels` has looked.
+        Self(unsafe { _mm512_maskz_loadu_epi8(lanes, bytes.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    fn behind_zero(self) -> Self {
+        // SAFETY: `kernels` has looked.
+        Self(unsafe {
+            let quarter_further = _mm512_maskz_shuffle_i64x2::<0b10_01_00_00>(0b1111_1100, self.0, self.0);
+            _mm512_alignr_epi8::<15>(self.0, quarter_further)
+        })
+    }
+
+    #[inline(always)]
     fn or(self, other: Self) -> Self {
         // SAFETY: `kernels` has looked.
         Self(unsafe { _mm512_or_si512(self.0, other.0) })
@@ -51,13 +68,13 @@ impl Bytes for U8 {
     }
 
     #[inline(always)]
-    fn masks(window: &Window) -> Masks {
-        kernel::masks_by_lookup::<Self>(window)
+    fn masks(block: &impl Block<Self>) -> Masks {
+        kernel::masks_by_lookup(block)
     }
 
     #[inline(always)]
-    fn thirds(window: &Window) -> u64 {
-        kernel::thirds_by_lookup::<Self>(window)
+    fn thirds(block: &impl Block<Self>) -> u64 {
+        kernel::thirds_by_lookup(block)
     }
 }
 
@@ -103,6 +120,7 @@ impl Units for U16 {
     type Unit = u16;
     type Mask = __mmask32;
     const LANES: usize = 32;
+    const LEAST: usize = 0;
     const LAST: u32 = u16::MAX as u32;
 
     #[inline(always)]
@@ -110,6 +128,14 @@ impl Units for U16 {
         let units = &units[..Self::LANES];
         // SAFETY: `units` is as long as what is read; `kernels` has looked.
         Self(unsafe { _mm512_loadu_si512(units.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    fn load_end(units: &[u16], at: usize) -> (Self, __mmask32) {
+        let units = &units[at..];
+        let lanes = !(!0 << units.len());
+        // SAFETY: only the lanes that `units` has are read; `kernels` has looked.
+        (Self(unsafe { _mm512_maskz_loadu_epi16(lanes, units.as_ptr().cast()) }), lanes)
     }
 
     #[inline(always)]
@@ -146,6 +172,7 @@ impl Units for U32 {
     type Unit = u32;
     type Mask = __mmask16;
     const LANES: usize = 16;
+    const LEAST: usize = 0;
     const LAST: u32 = u32::MAX;
 
     #[inline(always)]
@@ -153,6 +180,14 @@ impl Units for U32 {
         let units = &units[..Self::LANES];
         // SAFETY: `units` is as long as what is read; `kernels` has looked.
         Self(unsafe { _mm512_loadu_si512(units.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    fn load_end(units: &[u32], at: usize) -> (Self, __mmask16) {
+        let units = &units[at..];
+        let lanes = !(!0 << units.len());
+        // SAFETY: only the lanes that `units` has are read; `kernels` has looked.
+        (Self(unsafe { _mm512_maskz_loadu_epi32(lanes, units.as_ptr().cast()) }), lanes)
     }
 
     #[inline(always)]

@@ -4,11 +4,18 @@
 
 use std::arch::x86_64::*;
 
-use super::super::kernel::{self, Bytes, Masks, Window};
+use super::super::kernel::{self, Block, Bytes, Masks};
 use super::super::strings::{self, Units};
 use super::super::{Kernels, ScriptCounts, tables};
 
 super::entry_points!("sse2", "sse2");
+
+/// The number's bytes, the lowest first.
+#[inline(always)]
+pub(super) fn register(number: u128) -> __m128i {
+    // SAFETY: every x86-64 has SSE2.
+    unsafe { _mm_set_epi64x((number >> 64) as i64, number as i64) }
+}
 
 #[derive(Clone, Copy)]
 struct U8(__m128i);
@@ -32,6 +39,17 @@ impl Bytes for U8 {
     }
 
     #[inline(always)]
+    fn load_end(bytes: &[u8], at: usize) -> Self {
+        Self(register(kernel::end_of(bytes, at)))
+    }
+
+    #[inline(always)]
+    fn behind_zero(self) -> Self {
+        // SAFETY: `kernels` has looked.
+        Self(unsafe { _mm_slli_si128::<1>(self.0) })
+    }
+
+    #[inline(always)]
     fn or(self, other: Self) -> Self {
         // SAFETY: `kernels` has looked.
         Self(unsafe { _mm_or_si128(self.0, other.0) })
@@ -50,17 +68,17 @@ impl Bytes for U8 {
     }
 
     #[inline(always)]
-    fn masks(window: &Window) -> Masks {
+    fn masks(block: &impl Block<Self>) -> Masks {
         let mut masks = Masks::default();
-        for at in (0..kernel::BLOCK).step_by(Self::LANES) {
-            let (before, here) = (Self::load(&window[at..]), Self::load(&window[at + 1..]));
+        for at in (0..block.len()).step_by(Self::LANES) {
+            let (before, here) = block.pair(at);
             masks.put(masks_by_comparison(before, here), at);
         }
         masks
     }
 
     #[inline(always)]
-    fn thirds(_window: &Window) -> u64 {
+    fn thirds(_block: &impl Block<Self>) -> u64 {
         !0
     }
 }
@@ -97,6 +115,7 @@ impl Units for U16 {
     type Unit = u16;
     type Mask = __m128i;
     const LANES: usize = 8;
+    const LEAST: usize = Self::LANES;
     const LAST: u32 = u16::MAX as u32;
 
     #[inline(always)]
@@ -104,6 +123,14 @@ impl Units for U16 {
         let units = &units[..Self::LANES];
         // SAFETY: `units` is as long as what is read; `kernels` has looked.
         Self(unsafe { _mm_loadu_si128(units.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    fn load_end(units: &[u16], at: usize) -> (Self, __m128i) {
+        let mask = strings::last_lanes::<16>((units.len() - at) * size_of::<u16>());
+        // SAFETY: a mask is as long as what is read; `kernels` has looked.
+        let lanes = unsafe { _mm_loadu_si128(mask.as_ptr().cast()) };
+        (Self::load(&units[units.len() - Self::LANES..]), lanes)
     }
 
     #[inline(always)]
@@ -145,6 +172,7 @@ impl Units for U32 {
     type Unit = u32;
     type Mask = __m128i;
     const LANES: usize = 4;
+    const LEAST: usize = Self::LANES;
     const LAST: u32 = u32::MAX;
 
     #[inline(always)]
@@ -152,6 +180,14 @@ impl Units for U32 {
         let units = &units[..Self::LANES];
         // SAFETY: `units` is as long as what is read; `kernels` has looked.
         Self(unsafe { _mm_loadu_si128(units.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    fn load_end(units: &[u32], at: usize) -> (Self, __m128i) {
+        let mask = strings::last_lanes::<16>((units.len() - at) * size_of::<u32>());
+        // SAFETY: a mask is as long as what is read; `kernels` has looked.
+        let lanes = unsafe { _mm_loadu_si128(mask.as_ptr().cast()) };
+        (Self::load(&units[units.len() - Self::LANES..]), lanes)
     }
 
     #[inline(always)]
