@@ -18,6 +18,10 @@ EXACT = [(c.ascii + 4 * c.cjk + 2 * c.other) / 4 for c in map(tf.count_scripts, 
 any_text = st.text(max_size=40)
 
 
+class Odd(str):
+    """A str of a subclass keeps its characters elsewhere."""
+
+
 @pytest.mark.parametrize("threads", [1, 2, 5])
 @pytest.mark.parametrize("make", [list, tuple, iter, lambda texts: (text for text in texts)])
 def test_any_iterable_of_texts_gives_what_estimate_gives(
@@ -76,6 +80,27 @@ def test_one_text_is_no_column(bad: Any) -> None:
         tf.estimate_many(bad)
 
 
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("make", [list, tuple, lambda texts: np.array(texts, dtype=object)])
+def test_a_column_that_is_worth_its_threads_gives_the_same(
+    make: Callable[[list[str]], Any], threads: int
+) -> None:
+    """Threads start from about a megabyte for each on; some rows are long or odd."""
+    texts: list[Any] = [
+        *TEXTS * 9_000,
+        "ё" * 70_000,
+        b"\xff",
+        Odd("да"),
+        "a" * 70_000,
+        b"b" * 70_000,
+    ]
+    priced = tf.estimate_many(make(texts), threads=threads).tolist()
+    assert priced == [*PRICES * 9_000, 35_000, 1, 1, 17_500, 17_500]
+    texts[70_001] = texts[80_001] = None
+    with pytest.raises(TypeError, match="row 70001: text must be str or bytes, not NoneType"):
+        tf.estimate_many(make(texts), threads=threads)
+
+
 @pytest.mark.parametrize("threads", [0, -1, 1.5, True])
 def test_threads_must_be_a_number_of_threads(threads: Any) -> None:
     with pytest.raises(ValueError, match="threads"):
@@ -97,6 +122,15 @@ class TestArrow:
     @pytest.fixture(autouse=True)
     def _needs_arrow(self) -> None:
         self.pa = pytest.importorskip("pyarrow")
+
+    @pytest.mark.parametrize("threads", [1, 2, 5])
+    @pytest.mark.parametrize("kind", ["string", "large_string", "string_view"])
+    def test_a_column_that_is_worth_its_threads_gives_the_same(
+        self, kind: str, threads: int
+    ) -> None:
+        column = self.pa.array([*TEXTS * 9_000, None]).cast(kind)
+        priced = self.pa.array(tf.estimate_many(column, threads=threads))
+        assert priced.to_pylist() == [*PRICES * 9_000, None]
 
     @pytest.mark.parametrize("threads", [1, 3])
     @pytest.mark.parametrize("kind", ["string", "large_string", "string_view"])

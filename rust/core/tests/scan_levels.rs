@@ -250,6 +250,27 @@ proptest! {
     }
 
     #[test]
+    fn rows_count_as_each_alone(rows in vec(row(), 0..90), before in row(), after in row()) {
+        let mut ends = vec![before.len()];
+        let mut bytes = before;
+        for row in &rows {
+            bytes.extend(row);
+            ends.push(bytes.len());
+        }
+        bytes.extend(after);
+        let expected: Vec<_> = rows.iter().map(|row| Level::Scalar.utf8(row)).collect();
+        for level in scan::levels() {
+            let mut counts = vec![ScriptCounts::default(); rows.len()];
+            level.utf8_rows(&bytes, &ends, &mut counts);
+            prop_assert_eq!(&counts, &expected, "{:?} {:02X?}", level, rows);
+        }
+        let mut counts = vec![ScriptCounts::default(); rows.len()];
+        scan::utf8_rows(&bytes, &ends, &mut counts);
+        prop_assert_eq!(counts, expected);
+        prop_assert_eq!(scan::is_ascii(&bytes, ends[0]..bytes.len()), bytes[ends[0]..].is_ascii());
+    }
+
+    #[test]
     fn levels_agree_on_any_units(units in vec(any::<u16>(), 0..600), points in vec(0_u32..0x11_0000, 0..300)) {
         assert_ucs2_agrees(&units);
         assert_ucs4_agrees(&points);
@@ -263,6 +284,17 @@ proptest! {
             prop_assert_eq!(scan::utf8(text.as_bytes()), scan::ucs2(&units));
         }
     }
+}
+
+/// Text, or what may begin or go on with a sequence from another row.
+fn row() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        3 => "[ -~]{0,90}".prop_map(String::into_bytes),
+        2 => mixed_text().prop_map(String::into_bytes),
+        2 => vec(0x80_u8..=0xFF, 0..6),
+        1 => prop::sample::select(CPYTHON.to_vec()).prop_map(|(bytes, ..)| bytes.to_vec()),
+        1 => prop::sample::select(SAMPLES.to_vec()).prop_map(|text| text.repeat(12).into_bytes()),
+    ]
 }
 
 fn mixed_text() -> impl Strategy<Value = String> {

@@ -3,6 +3,9 @@
 //! A column is a number of rows and a way to count each. How rows are spread over
 //! threads, and how a price is written, is the same for all of them.
 
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{
@@ -20,7 +23,7 @@ use turnfit_core::profile::Profile;
 use turnfit_core::scan;
 use turnfit_core::script::ScriptCounts;
 
-use crate::text::Text;
+use crate::text::{Items, Row, Text, with_items};
 
 /// How a row's price is written: rounded up, or exact, for totals.
 pub(crate) trait Price: ArrowPrimitiveType<Native: Element> {
@@ -39,36 +42,75 @@ impl Price for Float64Type {
     }
 }
 
-/// The prices of so many rows, by so many threads.
+/// The prices of so many rows, by at most so many threads. `bytes` says roughly
+/// what all rows have.
 fn prices<P: Price>(
     rows: usize,
+    bytes: usize,
     threads: usize,
     count: impl Fn(usize) -> ScriptCounts + Sync,
 ) -> Vec<P::Native> {
-    filled(rows, threads, |first, part: &mut [P::Native]| {
-        for (row, price) in (first..).zip(part) {
+    filled(rows, bytes, threads, |first, stretch: &mut [P::Native]| {
+        for (row, price) in (first..).zip(stretch) {
             *price = P::of(count(row));
         }
     })
 }
 
-/// So many rows, each thread's part filled in by itself.
+/// So many rows are filled in together.
+const TOGETHER: usize = 64;
+
+/// A thread with less to read than this takes longer to start.
+const WORTH_A_THREAD: usize = 1 << 20;
+
+/// So many rows, filled in stretch by stretch.
 fn filled<T: Copy + Default + Send>(
+    rows: usize,
+    bytes: usize,
+    threads: usize,
+    fill: impl Fn(usize, &mut [T]) + Sync,
+) -> Vec<T> {
+    match threads.min(bytes / WORTH_A_THREAD) {
+        0 | 1 => filled_by_one(rows, fill),
+        threads => filled_by_many(rows, threads, fill),
+    }
+}
+
+/// Stretches go through a buffer, so that nothing has to be zeroed first.
+fn filled_by_one<T: Copy + Default>(rows: usize, fill: impl Fn(usize, &mut [T])) -> Vec<T> {
+    let mut filled = Vec::with_capacity(rows);
+    let mut buffer = [T::default(); TOGETHER];
+    for first in (0..rows).step_by(TOGETHER) {
+        let stretch = &mut buffer[..TOGETHER.min(rows - first)];
+        fill(first, stretch);
+        filled.extend_from_slice(stretch);
+    }
+    filled
+}
+
+/// Parts of a column for each thread. Whichever is free takes the next: rows may be
+/// of any length, and a core may have other things to do.
+const PARTS: usize = 16;
+
+fn filled_by_many<T: Copy + Default + Send>(
     rows: usize,
     threads: usize,
     fill: impl Fn(usize, &mut [T]) + Sync,
 ) -> Vec<T> {
     let mut filled = vec![T::default(); rows];
-    let part = rows.div_ceil(threads.max(1)).max(1);
-    if part >= rows {
-        fill(0, &mut filled);
-        return filled;
-    }
-    std::thread::scope(|scope| {
-        for (number, part_of_rows) in filled.chunks_mut(part).enumerate() {
-            let fill = &fill;
-            scope.spawn(move || fill(number * part, part_of_rows));
+    let size = rows.div_ceil(threads * PARTS).max(1);
+    let parts = Mutex::new((0..).step_by(size).zip(filled.chunks_mut(size)));
+    let next = || parts.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let work = || {
+        while let Some((first, part)) = next() {
+            for (first, stretch) in (first..).step_by(TOGETHER).zip(part.chunks_mut(TOGETHER)) {
+                fill(first, stretch);
+            }
         }
+    };
+    thread::scope(|scope| {
+        (1..threads).for_each(|_| drop(scope.spawn(work)));
+        work();
     });
     filled
 }
@@ -97,7 +139,8 @@ fn of_chunk<P: Price>(chunk: &ArrayRef, threads: usize) -> Result<PrimitiveArray
         DataType::LargeUtf8 => of_strings::<P, i64>(chunk.as_string(), threads),
         DataType::Utf8View => {
             let texts = chunk.as_string_view();
-            prices::<P>(rows, threads, |row| scan::utf8(texts.value(row).as_bytes()))
+            let bytes = texts.lengths().map(|length| length as usize).sum();
+            prices::<P>(rows, bytes, threads, |row| scan::utf8(texts.value(row).as_bytes()))
         }
         DataType::Dictionary(_, _) => return of_dictionary::<P>(chunk, threads),
         DataType::Struct(fields) if fields.len() == 1 => {
@@ -108,26 +151,33 @@ fn of_chunk<P: Price>(chunk: &ArrayRef, threads: usize) -> Result<PrimitiveArray
     Ok(PrimitiveArray::new(prices.into(), chunk.nulls().cloned()))
 }
 
-/// So many rows are looked at together first.
-const TOGETHER: usize = 64;
-
-/// Rows lie one behind the other: where a stretch of them is ASCII, their lengths
-/// say all.
+/// Rows lie one behind the other.
 fn of_strings<P: Price, O: OffsetSizeTrait>(texts: &GenericStringArray<O>, threads: usize) -> Vec<P::Native> {
     let offsets: &[O] = texts.value_offsets();
-    let bytes = texts.value_data();
-    let fill = |first: usize, part: &mut [P::Native]| {
-        for (first, part) in (first..).step_by(TOGETHER).zip(part.chunks_mut(TOGETHER)) {
-            let ends = &offsets[first..=first + part.len()];
-            let stretch = &bytes[ends[0].as_usize()..ends[part.len()].as_usize()];
-            let ascii = stretch.is_ascii();
-            for (price, row) in part.iter_mut().zip(ends.windows(2)) {
-                let (start, end) = (row[0].as_usize(), row[1].as_usize());
-                *price = P::of(if ascii { all_ascii(end - start) } else { scan::utf8(&bytes[start..end]) });
-            }
+    let bytes = offsets[texts.len()].as_usize() - offsets[0].as_usize();
+    filled(texts.len(), bytes, threads, |first, stretch: &mut [P::Native]| {
+        of_stretch::<P, O>(texts.value_data(), &offsets[first..=first + stretch.len()], stretch);
+    })
+}
+
+/// Where all rows are ASCII, their lengths say all.
+#[inline]
+fn of_stretch<P: Price, O: OffsetSizeTrait>(bytes: &[u8], offsets: &[O], prices: &mut [P::Native]) {
+    let rows = prices.len();
+    if scan::is_ascii(bytes, offsets[0].as_usize()..offsets[rows].as_usize()) {
+        for (price, row) in prices.iter_mut().zip(offsets.windows(2)) {
+            *price = P::of(all_ascii(row[1].as_usize() - row[0].as_usize()));
         }
-    };
-    filled(texts.len(), threads, fill)
+        return;
+    }
+    let (mut ends, mut counts) = ([0; TOGETHER + 1], [ScriptCounts::default(); TOGETHER]);
+    for (end, offset) in ends.iter_mut().zip(offsets) {
+        *end = offset.as_usize();
+    }
+    scan::utf8_rows(bytes, &ends[..=rows], &mut counts[..rows]);
+    for (price, &counts) in prices.iter_mut().zip(&counts) {
+        *price = P::of(counts);
+    }
 }
 
 fn all_ascii(length: usize) -> ScriptCounts {
@@ -147,76 +197,70 @@ fn of_dictionary<P: Price>(chunk: &ArrayRef, threads: usize) -> Result<Primitive
 }
 
 /// The prices of texts in a list or a tuple as a numpy array.
+///
+/// Short texts are priced where they lie, while nothing else runs; what is left
+/// then are long ones, and objects that must be looked at more closely.
 pub(crate) fn of_objects<'py, P: Price>(
     texts: &Bound<'py, PyAny>,
     threads: usize,
 ) -> PyResult<Bound<'py, PyArray1<P::Native>>> {
-    let prices = match texts.cast::<PyList>() {
-        Ok(list) if threads == 1 => one_by_one::<P, _>(list.iter())?,
-        Ok(list) => of_objects_apart::<P>(&list.to_tuple(), threads)?,
-        Err(_) => {
-            let tuple = texts.cast::<PyTuple>()?;
-            if threads == 1 {
-                one_by_one::<P, _>(tuple.iter())?
-            } else {
-                of_objects_apart::<P>(tuple, threads)?
-            }
+    let (mut prices, mut left) = with_items(texts, |items| of_short_texts::<P>(items, threads))?;
+    if !left.is_empty() {
+        left.sort_unstable();
+        for (row, price) in left.iter().zip(of_held_texts::<P>(texts, &left, threads)?) {
+            prices[*row] = price;
         }
-    };
+    }
     Ok(PyArray1::from_vec(texts.py(), prices))
 }
 
-fn one_by_one<'py, P: Price, I>(texts: I) -> PyResult<Vec<P::Native>>
-where
-    I: ExactSizeIterator<Item = Bound<'py, PyAny>>,
-{
-    let mut prices = Vec::with_capacity(texts.len());
-    for (row, text) in texts.enumerate() {
-        prices.push(P::of(Row::of(row, &text)?.count()));
-    }
-    Ok(prices)
+/// Roughly what a short text among Python's objects has.
+const SHORT_TEXT: usize = 64;
+
+/// The prices, and the rows that are left.
+fn of_short_texts<P: Price>(items: &Items<'_>, threads: usize) -> (Vec<P::Native>, Vec<usize>) {
+    let left = Mutex::new(Vec::new());
+    let prices =
+        filled(items.len(), items.len() * SHORT_TEXT, threads, |first, stretch: &mut [P::Native]| {
+            for (row, price) in (first..).zip(stretch) {
+                match items.row(row) {
+                    Some(text) if !text.is_long() => *price = P::of(text.scan()),
+                    _ => left.lock().unwrap_or_else(PoisonError::into_inner).push(row),
+                }
+            }
+        });
+    (prices, left.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Other threads may not touch Python's objects, but their storage.
-fn of_objects_apart<P: Price>(texts: &Bound<'_, PyTuple>, threads: usize) -> PyResult<Vec<P::Native>> {
-    let held: Vec<_> = texts.iter_borrowed().collect();
-    let rows = held.iter().enumerate().map(|(row, text)| Row::of(row, text));
-    let rows = rows.collect::<PyResult<Vec<_>>>()?;
-    // The tuple holds the texts, and neither it nor they can change.
-    Ok(texts.py().detach(|| prices::<P>(rows.len(), threads, |row| rows[row].count())))
+/// The prices of some rows, while other threads may run and change the column.
+fn of_held_texts<P: Price>(
+    texts: &Bound<'_, PyAny>,
+    rows: &[usize],
+    threads: usize,
+) -> PyResult<Vec<P::Native>> {
+    let held = rows.iter().map(|&row| item(texts, row)).collect::<PyResult<Vec<_>>>()?;
+    let texts = rows.iter().zip(&held).map(|(&row, text)| row_of(row, text));
+    let texts = texts.collect::<PyResult<Vec<_>>>()?;
+    let bytes = texts.iter().map(Row::len).sum();
+    Ok(held[0].py().detach(|| prices::<P>(texts.len(), bytes, threads, |row| texts[row].scan())))
 }
 
-/// A text among Python objects.
-enum Row<'a> {
-    Text(Text<'a>),
-    Bytes(&'a [u8]),
+fn item<'py>(texts: &Bound<'py, PyAny>, row: usize) -> PyResult<Bound<'py, PyAny>> {
+    match texts.cast::<PyList>() {
+        Ok(list) => list.get_item(row),
+        Err(_) => texts.cast::<PyTuple>()?.get_item(row),
+    }
 }
 
-impl<'a> Row<'a> {
-    #[inline]
-    fn of(row: usize, text: &'a Bound<'_, PyAny>) -> PyResult<Self> {
-        if let Ok(string) = text.cast::<PyString>() {
-            return Ok(Row::Text(Text::of(string)?));
-        }
-        Self::of_no_string(row, text)
+fn row_of<'a>(row: usize, text: &'a Bound<'_, PyAny>) -> PyResult<Row<'a>> {
+    if let Ok(string) = text.cast::<PyString>() {
+        return Ok(Row::Text(Text::of(string)?));
     }
-
-    #[cold]
-    fn of_no_string(row: usize, text: &'a Bound<'_, PyAny>) -> PyResult<Self> {
-        if let Ok(bytes) = text.cast::<PyBytes>() {
-            return Ok(Row::Bytes(bytes.as_bytes()));
-        }
-        let kind = text.get_type().qualname()?;
-        Err(PyTypeError::new_err(format!("row {row}: text must be str or bytes, not {kind}")))
+    if let Ok(bytes) = text.cast::<PyBytes>() {
+        return Ok(Row::Bytes(bytes.as_bytes()));
     }
-
-    #[inline]
-    fn count(&self) -> ScriptCounts {
-        match self {
-            Row::Text(text) => text.scan(),
-            Row::Bytes(bytes) => scan::utf8(bytes),
-        }
-    }
+    let kind = text.get_type().qualname()?;
+    Err(PyTypeError::new_err(format!("row {row}: text must be str or bytes, not {kind}")))
 }
 
 /// The prices of numpy's strings of one width, given as their code points: rows
@@ -229,7 +273,7 @@ pub(crate) fn of_code_points<'py, P: Price>(
     let width = code_points.as_array().ncols();
     let units = code_points.as_slice()?;
     let rows = code_points.as_array().nrows();
-    let priced = prices::<P>(rows, threads, |row| {
+    let priced = prices::<P>(rows, size_of_val(units), threads, |row| {
         let text = &units[row * width..][..width];
         let length = width - text.iter().rev().take_while(|&&unit| unit == 0).count();
         scan::ucs4(&text[..length])

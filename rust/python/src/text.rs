@@ -7,6 +7,8 @@
 #![allow(unsafe_code)]
 
 use std::hash::BuildHasher;
+use std::ptr;
+use std::slice;
 use std::sync::LazyLock;
 
 use foldhash::quality::RandomState;
@@ -14,8 +16,9 @@ use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::sync::critical_section::with_critical_section;
 use pyo3::types::string::PyStringData;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 use turnfit_core::pairing::Key;
 use turnfit_core::scan;
 use turnfit_core::script::ScriptCounts;
@@ -35,7 +38,8 @@ pub(crate) enum Text<'a> {
 impl<'a> Text<'a> {
     #[inline]
     pub(crate) fn of(string: &'a Bound<'_, PyString>) -> PyResult<Self> {
-        if let Some(units) = compact_ascii(string) {
+        // SAFETY: the object is a str, and the slice lives no longer than the reference.
+        if let Some(units) = unsafe { compact_ascii(string.as_ptr()) } {
             return Ok(Text::Ascii(units));
         }
         // SAFETY: the object is a str, and `data` has made sure that it is ready;
@@ -64,6 +68,7 @@ impl<'a> Text<'a> {
         }
     }
 
+    #[inline]
     pub(crate) fn scan(&self) -> ScriptCounts {
         match self {
             Text::Ascii(units) => ScriptCounts { ascii: units.len() as u64, cjk: 0, other: 0 },
@@ -103,15 +108,18 @@ impl<'a> Text<'a> {
             Text::Ucs4(units) => (units.as_ptr().cast::<u8>(), size_of_val(*units)),
         };
         // SAFETY: the same memory, read as the bytes that it is made of.
-        unsafe { std::slice::from_raw_parts(start, size) }
+        unsafe { slice::from_raw_parts(start, size) }
     }
 }
 
 /// The common case without a call: ASCII characters right behind their header.
+///
+/// # Safety
+///
+/// The object is a str, and outlives the slice.
 #[inline]
 #[cfg(not(Py_3_14))]
-fn compact_ascii<'a>(string: &'a Bound<'_, PyString>) -> Option<&'a [u8]> {
-    let object = string.as_ptr();
+unsafe fn compact_ascii<'a>(object: *mut ffi::PyObject) -> Option<&'a [u8]> {
     // SAFETY: the object is a str, its header says that it is compact and ASCII,
     // and then its characters are as many bytes behind the header (PEP 393).
     unsafe {
@@ -119,13 +127,13 @@ fn compact_ascii<'a>(string: &'a Bound<'_, PyString>) -> Option<&'a [u8]> {
             return None;
         }
         let units = object.cast::<ffi::PyASCIIObject>().add(1).cast::<u8>();
-        Some(std::slice::from_raw_parts(units, ffi::PyUnicode_GET_LENGTH(object) as usize))
+        Some(slice::from_raw_parts(units, ffi::PyUnicode_GET_LENGTH(object) as usize))
     }
 }
 
 /// From Python 3.14 on the header's bits can't be read; see [`is_ascii`].
 #[cfg(Py_3_14)]
-fn compact_ascii<'a>(_: &'a Bound<'_, PyString>) -> Option<&'a [u8]> {
+unsafe fn compact_ascii<'a>(_: *mut ffi::PyObject) -> Option<&'a [u8]> {
     None
 }
 
@@ -185,6 +193,158 @@ fn buffer_counts(text: &Bound<'_, PyAny>) -> PyResult<ScriptCounts> {
     }
     // SAFETY: the buffer is contiguous and held, its pointer isn't null since it
     // isn't empty, and no Python code runs before the slice is done with.
-    let bytes = unsafe { std::slice::from_raw_parts(buffer.buf_ptr().cast::<u8>(), buffer.len_bytes()) };
+    let bytes = unsafe { slice::from_raw_parts(buffer.buf_ptr().cast::<u8>(), buffer.len_bytes()) };
     Ok(scan::utf8(bytes))
+}
+
+/// The objects of a list or a tuple, read where they lie: to take a reference to
+/// each would write to all their memory.
+pub(crate) struct Items<'a>(&'a [*mut ffi::PyObject]);
+
+// SAFETY: nothing but headers and characters of strings is read, which nobody
+// writes to while the items may be looked at; see `with_items`.
+unsafe impl Sync for Items<'_> {}
+
+/// A text among the objects of a column.
+pub(crate) enum Row<'a> {
+    Text(Text<'a>),
+    Bytes(&'a [u8]),
+}
+
+impl Row<'_> {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Row::Text(text) => text.len(),
+            Row::Bytes(bytes) => bytes.len(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn scan(&self) -> ScriptCounts {
+        match self {
+            Row::Text(text) => text.scan(),
+            Row::Bytes(bytes) => scan::utf8(bytes),
+        }
+    }
+
+    /// Whether it is so long that other threads should run meanwhile.
+    #[inline]
+    pub(crate) fn is_long(&self) -> bool {
+        !matches!(self, Row::Text(Text::Ascii(_))) && self.len() >= LONG
+    }
+}
+
+/// Looks at the items of a list or a tuple. `look` can't have anything by which it
+/// could run Python code, since that is not [`Send`]: the items stay as they are.
+pub(crate) fn with_items<T>(
+    texts: &Bound<'_, PyAny>,
+    look: impl FnOnce(&Items<'_>) -> T + Send,
+) -> PyResult<T> {
+    let object = texts.as_ptr();
+    if texts.cast::<PyList>().is_ok() {
+        return Ok(with_critical_section(texts, || {
+            // SAFETY: the object is a list, which can't change before `look` returns.
+            let items =
+                unsafe { Items::at((*object.cast::<ffi::PyListObject>()).ob_item, ffi::Py_SIZE(object)) };
+            look(&items)
+        }));
+    }
+    texts.cast::<PyTuple>()?;
+    // SAFETY: the object is a tuple, whose items stand in it.
+    let items = unsafe {
+        let first = &raw const (*object.cast::<ffi::PyTupleObject>()).ob_item;
+        Items::at(first.cast(), ffi::Py_SIZE(object))
+    };
+    Ok(look(&items))
+}
+
+impl<'a> Items<'a> {
+    /// # Safety
+    ///
+    /// From `first` on there are so many objects, which outlive the items.
+    unsafe fn at(first: *const *mut ffi::PyObject, length: ffi::Py_ssize_t) -> Self {
+        match length {
+            // An empty list has no memory.
+            0 => Items(&[]),
+            // SAFETY: the caller's promise.
+            _ => Items(unsafe { slice::from_raw_parts(first, length as usize) }),
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The text in a row. None: it is to be looked at as a Python object.
+    #[inline]
+    pub(crate) fn row(&self, row: usize) -> Option<Row<'a>> {
+        let ahead = self.0.get(row + ITEMS_AHEAD).map_or(ptr::null(), |&ahead| ahead.cast_const());
+        prefetch(ahead, HEADER);
+        let object = self.0[row];
+        // SAFETY: the list holds the object, and its type says what it is.
+        unsafe {
+            let kind = ffi::Py_TYPE(object);
+            if kind == &raw mut ffi::PyUnicode_Type {
+                let text = stored(object)?;
+                if !matches!(text, Text::Ascii(_)) {
+                    prefetch(ahead, CHARACTERS);
+                }
+                return Some(Row::Text(text));
+            }
+            if kind == &raw mut ffi::PyBytes_Type {
+                let start = ffi::PyBytes_AS_STRING(object).cast();
+                return Some(Row::Bytes(slice::from_raw_parts(start, ffi::Py_SIZE(object) as usize)));
+            }
+        }
+        None
+    }
+}
+
+/// Objects by which to ask for memory in advance: they may lie anywhere.
+const ITEMS_AHEAD: usize = 64;
+
+/// Where a string's kind stands, about.
+const HEADER: usize = 32;
+
+/// Where the first of its characters stand that aren't in the header's line.
+const CHARACTERS: usize = HEADER + 64;
+
+/// Asks for the line in which an object has something.
+#[inline]
+fn prefetch(_object: *const ffi::PyObject, _offset: usize) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every x86-64 has the instruction, which takes any address.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T1>(_object.wrapping_byte_add(_offset).cast());
+    }
+}
+
+/// A str's own storage. None: the interpreter must make it ready first.
+///
+/// # Safety
+///
+/// The object is a str, not of a subclass, and outlives the text.
+#[inline]
+unsafe fn stored<'a>(object: *mut ffi::PyObject) -> Option<Text<'a>> {
+    // SAFETY: the object is a str; one that is ready has as many units of its kind
+    // as its length says (PEP 393).
+    unsafe {
+        if let Some(units) = compact_ascii(object) {
+            return Some(Text::Ascii(units));
+        }
+        if ffi::PyUnicode_IS_READY(object) == 0 {
+            return None;
+        }
+        let (units, length) = (ffi::PyUnicode_DATA(object), ffi::PyUnicode_GET_LENGTH(object) as usize);
+        match ffi::PyUnicode_KIND(object) {
+            ffi::PyUnicode_1BYTE_KIND if units.addr() == object.addr() + size_of::<ffi::PyASCIIObject>() => {
+                Some(Text::Ascii(slice::from_raw_parts(units.cast(), length)))
+            }
+            ffi::PyUnicode_1BYTE_KIND => Some(Text::Latin1(slice::from_raw_parts(units.cast(), length))),
+            ffi::PyUnicode_2BYTE_KIND => Some(Text::Ucs2(slice::from_raw_parts(units.cast(), length))),
+            ffi::PyUnicode_4BYTE_KIND => Some(Text::Ucs4(slice::from_raw_parts(units.cast(), length))),
+            _ => None,
+        }
+    }
 }

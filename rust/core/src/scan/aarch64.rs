@@ -22,6 +22,8 @@ pub(super) fn kernels(level: Level) -> Option<Kernels> {
         // SAFETY: handed out only if the machine has NEON.
         utf8: |bytes| unsafe { utf8(bytes) },
         // SAFETY: likewise.
+        utf8_rows: |bytes, ends, counts| unsafe { utf8_rows(bytes, ends, counts) },
+        // SAFETY: likewise.
         latin1: |units| unsafe { latin1(units) },
         // SAFETY: likewise.
         ucs2: |units| unsafe { ucs2(units) },
@@ -39,6 +41,11 @@ pub(super) fn prefetch<T>(_: &[T], _: usize) {}
 #[target_feature(enable = "neon")]
 fn utf8(bytes: &[u8]) -> ScriptCounts {
     kernel::utf8::<U8>(bytes)
+}
+
+#[target_feature(enable = "neon")]
+fn utf8_rows(bytes: &[u8], ends: &[usize], counts: &mut [ScriptCounts]) {
+    kernel::utf8_rows::<U8>(bytes, ends, counts);
 }
 
 #[target_feature(enable = "neon")]

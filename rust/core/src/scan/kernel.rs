@@ -281,6 +281,18 @@ pub(super) fn utf8<V: Bytes>(bytes: &[u8]) -> ScriptCounts {
     tally.counts()
 }
 
+/// Counts texts that lie one behind the other, each from one of `ends` to the
+/// next.
+#[inline(always)]
+pub(super) fn utf8_rows<V: Bytes>(bytes: &[u8], ends: &[usize], counts: &mut [ScriptCounts]) {
+    for (row, counts) in ends.windows(2).zip(counts) {
+        for line in (row[0]..row[1]).step_by(BLOCK) {
+            prefetch(bytes, line + AHEAD);
+        }
+        *counts = utf8::<V>(&bytes[row[0]..row[1]]);
+    }
+}
+
 struct Tally<'a> {
     bytes: &'a [u8],
     /// Bytes that are not ASCII.

@@ -39,6 +39,7 @@ mod tables;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use crate::script::ScriptCounts;
@@ -73,6 +74,46 @@ pub fn utf8(bytes: &[u8]) -> ScriptCounts {
         ..SHORT => scalar::utf8(bytes),
         _ => (active().1.utf8)(bytes),
     }
+}
+
+/// Whether a part of a text is ASCII, sooner told than by [`utf8`].
+///
+/// # Panics
+///
+/// If the text ends sooner than the part.
+///
+/// ```
+/// use turnfit_core::scan;
+/// assert!(scan::is_ascii("нет yes".as_bytes(), 6..10));
+/// ```
+#[inline]
+pub fn is_ascii(bytes: &[u8], part: Range<usize>) -> bool {
+    let mut lines = part.start;
+    bytes[part].chunks(4 * kernel::BLOCK).all(|chunk| {
+        for line in 0..4 {
+            arch::prefetch(bytes, lines + line * kernel::BLOCK + kernel::AHEAD);
+        }
+        lines += chunk.len();
+        chunk.is_ascii()
+    })
+}
+
+/// Counts UTF-8 texts that lie one behind the other, as Arrow keeps them: each
+/// from one of `ends` to the next. Every text counts as [`utf8`] counts it alone.
+///
+/// # Panics
+///
+/// If `ends` do not ascend, or `bytes` end sooner.
+///
+/// ```
+/// use turnfit_core::{scan, script::ScriptCounts};
+/// let mut counts = [ScriptCounts::default(); 2];
+/// scan::utf8_rows("okда".as_bytes(), &[0, 2, 6], &mut counts);
+/// assert_eq!(counts, [scan::utf8(b"ok"), scan::utf8("да".as_bytes())]);
+/// ```
+#[inline]
+pub fn utf8_rows(bytes: &[u8], ends: &[usize], counts: &mut [ScriptCounts]) {
+    (active().1.utf8_rows)(bytes, ends, counts);
 }
 
 /// Counts the code points of Latin-1 text (PEP 393's one-byte strings).
@@ -129,13 +170,19 @@ fn all_ascii(length: usize) -> ScriptCounts {
 #[derive(Clone, Copy)]
 struct Kernels {
     utf8: fn(&[u8]) -> ScriptCounts,
+    utf8_rows: fn(&[u8], &[usize], &mut [ScriptCounts]),
     latin1: fn(&[u8]) -> ScriptCounts,
     ucs2: fn(&[u16]) -> ScriptCounts,
     ucs4: fn(&[u32]) -> ScriptCounts,
 }
 
-const SCALAR: Kernels =
-    Kernels { utf8: scalar::utf8, latin1: scalar::latin1, ucs2: scalar::ucs2, ucs4: scalar::ucs4 };
+const SCALAR: Kernels = Kernels {
+    utf8: scalar::utf8,
+    utf8_rows: scalar::utf8_rows,
+    latin1: scalar::latin1,
+    ucs2: scalar::ucs2,
+    ucs4: scalar::ucs4,
+};
 
 /// What kind of vectors a scan uses. Every level gives the same counts.
 ///
@@ -173,6 +220,18 @@ impl Level {
     /// ```
     pub fn utf8(self, bytes: &[u8]) -> ScriptCounts {
         (self.kernels().unwrap_or(SCALAR).utf8)(bytes)
+    }
+
+    /// [`utf8_rows`] at this level.
+    ///
+    /// ```
+    /// # use turnfit_core::scan::Level;
+    /// let mut counts = [Default::default(); 2];
+    /// Level::Scalar.utf8_rows("ёж".as_bytes(), &[0, 2, 4], &mut counts);
+    /// assert_eq!(counts.map(|counts| counts.other), [1, 1]);
+    /// ```
+    pub fn utf8_rows(self, bytes: &[u8], ends: &[usize], counts: &mut [ScriptCounts]) {
+        (self.kernels().unwrap_or(SCALAR).utf8_rows)(bytes, ends, counts);
     }
 
     /// [`latin1`] at this level.

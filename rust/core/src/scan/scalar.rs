@@ -18,6 +18,12 @@ pub(super) fn utf8(bytes: &[u8]) -> ScriptCounts {
     counts
 }
 
+pub(super) fn utf8_rows(bytes: &[u8], ends: &[usize], counts: &mut [ScriptCounts]) {
+    for (row, counts) in ends.windows(2).zip(counts) {
+        *counts = utf8(&bytes[row[0]..row[1]]);
+    }
+}
+
 pub(super) fn latin1(units: &[u8]) -> ScriptCounts {
     code_points(units.iter().copied().map(u32::from))
 }

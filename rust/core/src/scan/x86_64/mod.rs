@@ -50,6 +50,8 @@ macro_rules! entry_points {
                 // SAFETY: handed out only if the machine has the features.
                 utf8: |bytes| unsafe { utf8(bytes) },
                 // SAFETY: likewise.
+                utf8_rows: |bytes, ends, counts| unsafe { utf8_rows(bytes, ends, counts) },
+                // SAFETY: likewise.
                 latin1: |units| unsafe { latin1(units) },
                 // SAFETY: likewise.
                 ucs2: |units| unsafe { ucs2(units) },
@@ -63,6 +65,11 @@ macro_rules! entry_points {
         #[target_feature(enable = $features)]
         fn utf8(bytes: &[u8]) -> ScriptCounts {
             kernel::utf8::<U8>(bytes)
+        }
+
+        #[target_feature(enable = $features)]
+        fn utf8_rows(bytes: &[u8], ends: &[usize], counts: &mut [ScriptCounts]) {
+            kernel::utf8_rows::<U8>(bytes, ends, counts);
         }
 
         #[target_feature(enable = $features)]
