@@ -205,12 +205,14 @@ pub enum Level {
     Avx2,
     /// 64 bytes, with masks (AVX-512 F and BW).
     Avx512,
+    /// The same, with look-ups of whole bytes (AVX-512 VBMI).
+    Avx512Vbmi,
     /// 16 bytes: every AArch64.
     Neon,
 }
 
 impl Level {
-    const ALL: [Self; 5] = [Self::Scalar, Self::Sse2, Self::Avx2, Self::Avx512, Self::Neon];
+    const ALL: [Self; 6] = [Self::Scalar, Self::Sse2, Self::Avx2, Self::Avx512, Self::Avx512Vbmi, Self::Neon];
 
     /// [`utf8`] at this level.
     ///
@@ -277,6 +279,7 @@ impl Level {
             Self::Sse2 => "sse2",
             Self::Avx2 => "avx2",
             Self::Avx512 => "avx512",
+            Self::Avx512Vbmi => "avx512vbmi",
             Self::Neon => "neon",
         }
     }
@@ -284,7 +287,7 @@ impl Level {
 
 /// The level at which this process scans: the machine's best, or the one named
 /// by the environment variable `TURNFIT_SIMD` (`scalar`, `sse2`, `avx2`,
-/// `avx512`, `neon`) if the machine has it. Chosen at the first scan.
+/// `avx512`, `avx512vbmi`, `neon`) if the machine has it. Chosen at the first scan.
 ///
 /// ```
 /// use turnfit_core::scan;

@@ -43,6 +43,36 @@ pub(super) const THIRDS: Tables = tables(&third_classes());
 /// The bit of [`CJK`] that settles nothing.
 pub(super) const MIXED: u8 = 0x80;
 
+/// Look-up tables of bytes by their lower six bits: a lead byte's, a second's.
+#[cfg(target_arch = "x86_64")]
+pub(super) type ByteTables = [[u8; 64]; 2];
+
+/// [`PAIRS`], for a lead byte and a byte that continues.
+#[cfg(target_arch = "x86_64")]
+pub(super) const PAIRS_BY_BYTE: ByteTables = by_byte(&PAIRS);
+
+/// [`CJK`] likewise.
+#[cfg(target_arch = "x86_64")]
+pub(super) const CJK_BY_BYTE: ByteTables = {
+    let mut tables = by_byte(&CJK);
+    // The mixed class, coarse as it is, takes in Devanagari.
+    tables[0][0xE0 & 63] &= !MIXED;
+    tables
+};
+
+#[cfg(target_arch = "x86_64")]
+const fn by_byte(tables: &Tables) -> ByteTables {
+    let mut by_byte = [[0; 64]; 2];
+    let mut i = 0;
+    while i < 64 {
+        let (lead, second) = (0xC0 | i, 0x80 | i);
+        by_byte[0][i] = tables[0][lead >> 4] & tables[1][lead & 15];
+        by_byte[1][i] = tables[2][second >> 4] & tables[3][second & 15];
+        i += 1;
+    }
+    by_byte
+}
+
 /// First and last of the lead bytes after which everything is CJK.
 #[cfg(target_arch = "x86_64")]
 pub(super) const CJK_LEADS: (u8, u8) = (0xE3, 0xE9);

@@ -19,10 +19,11 @@ super::entry_points!(
     "popcnt"
 );
 
+/// With VBMI it looks up bytes: see [`avx512vbmi`](super::avx512vbmi).
 #[derive(Clone, Copy)]
-struct U8(__m512i);
+pub(super) struct U8<const VBMI: bool = false>(pub(super) __m512i);
 
-impl Bytes for U8 {
+impl<const VBMI: bool> Bytes for U8<VBMI> {
     const LANES: usize = 64;
 
     #[inline(always)]
@@ -69,7 +70,11 @@ impl Bytes for U8 {
 
     #[inline(always)]
     fn masks(block: &impl Block<Self>) -> Masks {
-        kernel::masks_by_lookup(block)
+        if !VBMI || block.len() == 0 {
+            return kernel::masks_by_lookup(block);
+        }
+        let (before, here) = block.pair(0);
+        U8::masks_by_byte(U8(before.0), U8(here.0))
     }
 
     #[inline(always)]
@@ -78,7 +83,7 @@ impl Bytes for U8 {
     }
 }
 
-impl Lookup for U8 {
+impl<const VBMI: bool> Lookup for U8<VBMI> {
     #[inline(always)]
     fn and(self, other: Self) -> Self {
         // SAFETY: `kernels` has looked.
@@ -114,7 +119,7 @@ impl Lookup for U8 {
 }
 
 #[derive(Clone, Copy)]
-struct U16(__m512i);
+pub(super) struct U16(__m512i);
 
 impl Units for U16 {
     type Unit = u16;
@@ -166,7 +171,7 @@ impl Units for U16 {
 }
 
 #[derive(Clone, Copy)]
-struct U32(__m512i);
+pub(super) struct U32(__m512i);
 
 impl Units for U32 {
     type Unit = u32;

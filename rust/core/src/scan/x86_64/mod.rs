@@ -11,6 +11,7 @@
 
 mod avx2;
 mod avx512;
+mod avx512vbmi;
 mod sse2;
 
 use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
@@ -25,6 +26,7 @@ pub(super) fn kernels(level: Level) -> Option<Kernels> {
         Level::Sse2 => sse2::kernels(),
         Level::Avx2 => avx2::kernels(),
         Level::Avx512 => avx512::kernels(),
+        Level::Avx512Vbmi => avx512vbmi::kernels(),
         Level::Scalar | Level::Neon => None,
     }
 }
