@@ -11,6 +11,7 @@
 //! - [`walk`] plans the request that fits into a budget.
 
 pub mod facts;
+pub mod features;
 pub mod ledger;
 pub mod pairing;
 pub mod profile;

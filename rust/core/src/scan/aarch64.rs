@@ -14,6 +14,8 @@ use std::arch::aarch64::*;
 use super::kernel::{self, Block, Bytes, Lookup, Masks};
 use super::strings::{self, Units};
 use super::{Kernels, Level, ScriptCounts};
+use super::weigh::stripe::{Classes, classes_by_registers};
+use super::weigh::{self, Buffer, Weigh, Weights};
 
 /// The entry points of a level, if it is one of this architecture's and the
 /// machine has it.
@@ -29,6 +31,14 @@ pub(super) fn kernels(level: Level) -> Option<Kernels> {
         ucs2: |units| unsafe { ucs2(units) },
         // SAFETY: likewise.
         ucs4: |units| unsafe { ucs4(units) },
+        weigh: weigh::Weighing {
+            // SAFETY: likewise.
+            stripe: |weights, buffer, length| unsafe { stripe(weights, buffer, length) },
+            utf8: weigh::encodings::utf8,
+            latin1: weigh::encodings::latin1,
+            ucs2: weigh::encodings::ucs2,
+            ucs4: weigh::encodings::ucs4,
+        },
     };
     let detected = level == Level::Neon && std::arch::is_aarch64_feature_detected!("neon");
     detected.then_some(kernels)
@@ -37,6 +47,11 @@ pub(super) fn kernels(level: Level) -> Option<Kernels> {
 /// Leaves it to the processor: the intrinsic is not stable.
 #[inline(always)]
 pub(super) fn prefetch<T>(_: &[T], _: usize) {}
+
+#[target_feature(enable = "neon")]
+fn stripe(weights: &Weights, buffer: &mut Buffer, length: usize) -> u64 {
+    weigh::stripe::stripe::<U8>(weights, buffer, length)
+}
 
 #[target_feature(enable = "neon")]
 fn utf8(bytes: &[u8]) -> ScriptCounts {
@@ -120,6 +135,12 @@ impl Bytes for U8 {
     }
 
     #[inline(always)]
+    fn equal(self, other: Self) -> u64 {
+        // SAFETY: `kernels` has looked.
+        Self(unsafe { vceqq_u8(self.0, other.0) }).mask()
+    }
+
+    #[inline(always)]
     fn masks(block: &impl Block<Self>) -> Masks {
         kernel::masks_by_lookup(block)
     }
@@ -127,6 +148,13 @@ impl Bytes for U8 {
     #[inline(always)]
     fn thirds(block: &impl Block<Self>) -> u64 {
         kernel::thirds_by_lookup(block)
+    }
+}
+
+impl Weigh for U8 {
+    #[inline(always)]
+    fn classes(characters: &[u8], at: usize) -> Classes {
+        classes_by_registers::<Self>(characters, at)
     }
 }
 

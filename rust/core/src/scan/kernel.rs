@@ -137,6 +137,9 @@ pub(super) trait Bytes: Copy {
     /// Lanes less than `bound`, both as signed numbers: ASCII is above all else.
     fn below(self, bound: u8) -> u64;
 
+    /// Lanes that are equal.
+    fn equal(self, other: Self) -> u64;
+
     /// What the bytes of a block are: [`masks_by_lookup`], for registers that
     /// can.
     fn masks(block: &impl Block<Self>) -> Masks;

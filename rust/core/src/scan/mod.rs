@@ -36,6 +36,7 @@ mod no_vectors;
 mod scalar;
 mod strings;
 mod tables;
+pub mod weigh;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
@@ -174,6 +175,7 @@ struct Kernels {
     latin1: fn(&[u8]) -> ScriptCounts,
     ucs2: fn(&[u16]) -> ScriptCounts,
     ucs4: fn(&[u32]) -> ScriptCounts,
+    weigh: weigh::Weighing,
 }
 
 const SCALAR: Kernels = Kernels {
@@ -182,6 +184,7 @@ const SCALAR: Kernels = Kernels {
     latin1: scalar::latin1,
     ucs2: scalar::ucs2,
     ucs4: scalar::ucs4,
+    weigh: weigh::SCALAR,
 };
 
 /// What kind of vectors a scan uses. Every level gives the same counts.
@@ -212,6 +215,10 @@ pub enum Level {
 }
 
 impl Level {
+    fn weighing(self) -> weigh::Weighing {
+        self.kernels().unwrap_or(SCALAR).weigh
+    }
+
     const ALL: [Self; 6] = [Self::Scalar, Self::Sse2, Self::Avx2, Self::Avx512, Self::Avx512Vbmi, Self::Neon];
 
     /// [`utf8`] at this level.

@@ -7,6 +7,8 @@ use std::arch::x86_64::*;
 use super::super::kernel::{self, Block, Bytes, Lookup, Masks};
 use super::super::strings::{self, Units};
 use super::super::{Kernels, ScriptCounts};
+use super::super::weigh::stripe::{Classes, classes_by_registers};
+use super::super::weigh::{self, Buffer, Filled, Weigh, Weights};
 use super::sse2;
 
 super::entry_points!("avx2,bmi1,bmi2,lzcnt,popcnt", "avx2", "bmi1", "bmi2", "lzcnt", "popcnt");
@@ -63,6 +65,12 @@ impl Bytes for U8 {
     }
 
     #[inline(always)]
+    fn equal(self, other: Self) -> u64 {
+        // SAFETY: `kernels` has looked.
+        Self(unsafe { _mm256_cmpeq_epi8(self.0, other.0) }).high()
+    }
+
+    #[inline(always)]
     fn masks(block: &impl Block<Self>) -> Masks {
         kernel::masks_by_lookup(block)
     }
@@ -70,6 +78,13 @@ impl Bytes for U8 {
     #[inline(always)]
     fn thirds(block: &impl Block<Self>) -> u64 {
         kernel::thirds_by_lookup(block)
+    }
+}
+
+impl Weigh for U8 {
+    #[inline(always)]
+    fn classes(characters: &[u8], at: usize) -> Classes {
+        classes_by_registers::<Self>(characters, at)
     }
 }
 

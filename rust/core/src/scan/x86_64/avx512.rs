@@ -7,6 +7,8 @@ use std::arch::x86_64::*;
 use super::super::kernel::{self, Block, Bytes, Lookup, Masks};
 use super::super::strings::{self, Units};
 use super::super::{Kernels, ScriptCounts};
+use super::super::weigh::stripe::{Classes, classes_by_registers};
+use super::super::weigh::{self, Buffer, Filled, Weigh, Weights};
 
 super::entry_points!(
     "avx512f,avx512bw,avx2,bmi1,bmi2,lzcnt,popcnt",
@@ -69,6 +71,12 @@ impl<const VBMI: bool> Bytes for U8<VBMI> {
     }
 
     #[inline(always)]
+    fn equal(self, other: Self) -> u64 {
+        // SAFETY: `kernels` has looked.
+        unsafe { _mm512_cmpeq_epi8_mask(self.0, other.0) }
+    }
+
+    #[inline(always)]
     fn masks(block: &impl Block<Self>) -> Masks {
         if !VBMI || block.len() == 0 {
             return kernel::masks_by_lookup(block);
@@ -80,6 +88,13 @@ impl<const VBMI: bool> Bytes for U8<VBMI> {
     #[inline(always)]
     fn thirds(block: &impl Block<Self>) -> u64 {
         kernel::thirds_by_lookup(block)
+    }
+}
+
+impl Weigh for U8<false> {
+    #[inline(always)]
+    fn classes(characters: &[u8], at: usize) -> Classes {
+        classes_by_registers::<Self>(characters, at)
     }
 }
 

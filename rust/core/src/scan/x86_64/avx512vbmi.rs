@@ -7,13 +7,16 @@ use std::arch::x86_64::*;
 
 use super::super::kernel::{self, Bytes, Lookup, Masks};
 use super::super::{Kernels, ScriptCounts, strings, tables};
+use super::super::weigh::{self, Buffer, Filled, Weigh, Weights};
 use super::avx512::{U16, U32};
 
 super::entry_points!(
-    "avx512f,avx512bw,avx512vbmi,avx2,bmi1,bmi2,lzcnt,popcnt",
+    "avx512f,avx512bw,avx512vbmi,avx512vbmi2,avx512vpopcntdq,avx2,bmi1,bmi2,lzcnt,popcnt",
     "avx512f",
     "avx512bw",
     "avx512vbmi",
+    "avx512vbmi2",
+    "avx512vpopcntdq",
     "avx2",
     "bmi1",
     "bmi2",
@@ -21,7 +24,7 @@ super::entry_points!(
     "popcnt"
 );
 
-type U8 = super::avx512::U8<true>;
+pub(super) type U8 = super::avx512::U8<true>;
 
 impl U8 {
     /// The entry of each lane's lower six bits.

@@ -13,6 +13,7 @@ mod avx2;
 mod avx512;
 mod avx512vbmi;
 mod sse2;
+mod weigh512;
 
 use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 use std::ptr;
@@ -59,6 +60,18 @@ macro_rules! entry_points {
                 ucs2: |units| unsafe { ucs2(units) },
                 // SAFETY: likewise.
                 ucs4: |units| unsafe { ucs4(units) },
+                weigh: $crate::scan::weigh::Weighing {
+                    // SAFETY: likewise.
+                    stripe: |weights, buffer, length| unsafe { stripe(weights, buffer, length) },
+                    // SAFETY: likewise.
+                    utf8: |weights, bytes, room| unsafe { weigh_utf8(weights, bytes, room) },
+                    // SAFETY: likewise.
+                    latin1: |weights, units, room| unsafe { weigh_latin1(weights, units, room) },
+                    // SAFETY: likewise.
+                    ucs2: |weights, units, room| unsafe { weigh_ucs2(weights, units, room) },
+                    // SAFETY: likewise.
+                    ucs4: |weights, units, room| unsafe { weigh_ucs4(weights, units, room) },
+                },
             };
             let detected = $(is_x86_feature_detected!($detected))&&+;
             detected.then_some(kernels)
@@ -87,6 +100,31 @@ macro_rules! entry_points {
         #[target_feature(enable = $features)]
         fn ucs4(units: &[u32]) -> ScriptCounts {
             strings::units::<U32>(units)
+        }
+
+        #[target_feature(enable = $features)]
+        fn stripe(weights: &Weights, buffer: &mut Buffer, length: usize) -> u64 {
+            weigh::stripe::stripe::<U8>(weights, buffer, length)
+        }
+
+        #[target_feature(enable = $features)]
+        fn weigh_utf8(weights: &Weights, bytes: &[u8], room: &mut [u8]) -> Filled {
+            <U8 as Weigh>::utf8(weights, bytes, room)
+        }
+
+        #[target_feature(enable = $features)]
+        fn weigh_latin1(weights: &Weights, units: &[u8], room: &mut [u8]) -> Filled {
+            weigh::encodings::latin1(weights, units, room)
+        }
+
+        #[target_feature(enable = $features)]
+        fn weigh_ucs2(weights: &Weights, units: &[u16], room: &mut [u8]) -> Filled {
+            <U8 as Weigh>::ucs2(weights, units, room)
+        }
+
+        #[target_feature(enable = $features)]
+        fn weigh_ucs4(weights: &Weights, units: &[u32], room: &mut [u8]) -> Filled {
+            weigh::encodings::ucs4(weights, units, room)
         }
     };
 }

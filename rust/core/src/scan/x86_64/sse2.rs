@@ -7,6 +7,8 @@ use std::arch::x86_64::*;
 use super::super::kernel::{self, Block, Bytes, Masks};
 use super::super::strings::{self, Units};
 use super::super::{Kernels, ScriptCounts, tables};
+use super::super::weigh::stripe::{Classes, classes_by_registers};
+use super::super::weigh::{self, Buffer, Filled, Weigh, Weights};
 
 super::entry_points!("sse2", "sse2");
 
@@ -68,6 +70,12 @@ impl Bytes for U8 {
     }
 
     #[inline(always)]
+    fn equal(self, other: Self) -> u64 {
+        // SAFETY: `kernels` has looked.
+        Self(unsafe { _mm_cmpeq_epi8(self.0, other.0) }).high()
+    }
+
+    #[inline(always)]
     fn masks(block: &impl Block<Self>) -> Masks {
         let mut masks = Masks::default();
         for at in (0..block.len()).step_by(Self::LANES) {
@@ -108,6 +116,13 @@ fn masks_by_comparison(before: U8, here: U8) -> Masks {
 }
 
 /// Lanes compare as signed numbers: all are moved down by half their range.
+impl Weigh for U8 {
+    #[inline(always)]
+    fn classes(characters: &[u8], at: usize) -> Classes {
+        classes_by_registers::<Self>(characters, at)
+    }
+}
+
 #[derive(Clone, Copy)]
 struct U16(__m128i);
 

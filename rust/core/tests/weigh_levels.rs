@@ -1,0 +1,173 @@
+//! Every level weighs a text as its features do, in every encoding and in pieces.
+
+use std::sync::OnceLock;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use turnfit_core::features::{Features, INDICES, SHAPES};
+use turnfit_core::scan;
+use turnfit_core::scan::weigh::{Weigher, Weights};
+
+/// Weights that tell every count from every other.
+fn weights() -> &'static Weights {
+    static WEIGHTS: OnceLock<Weights> = OnceLock::new();
+    WEIGHTS.get_or_init(|| {
+        let mut state = 1u32;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 16) as u16
+        };
+        let weights: Vec<u16> = (0..Weights::LENGTH).map(|_| next()).collect();
+        Weights::new(&weights).expect("as many as there are")
+    })
+}
+
+/// One weight alone.
+fn only(at: usize) -> Weights {
+    let mut weights = vec![0; Weights::LENGTH];
+    weights[at] = 1;
+    Weights::new(&weights).expect("as many as there are")
+}
+
+fn decoded(bytes: &[u8]) -> Vec<u32> {
+    String::from_utf8_lossy(bytes).chars().map(u32::from).collect()
+}
+
+fn assert_utf8(bytes: &[u8], weights: &Weights) {
+    let expected = weights.of_features(&Features::of(decoded(bytes)));
+    for level in scan::levels() {
+        let mut weigher = Weigher::at(level, weights);
+        weigher.utf8(bytes);
+        assert_eq!(weigher.weight(), expected, "{level:?} {:?}", String::from_utf8_lossy(bytes));
+    }
+}
+
+fn assert_units(code_points: &[u32], weights: &Weights) {
+    let expected = weights.of_features(&Features::of(code_points.iter().copied()));
+    for level in scan::levels() {
+        let fill = |fill: &dyn Fn(&mut Weigher<'_>)| {
+            let mut weigher = Weigher::at(level, weights);
+            fill(&mut weigher);
+            assert_eq!(weigher.weight(), expected, "{level:?} {code_points:?}");
+        };
+        fill(&|weigher| weigher.ucs4(code_points));
+        if let Ok(units) = code_points.iter().map(|&unit| u16::try_from(unit)).collect::<Result<Vec<_>, _>>() {
+            fill(&|weigher| weigher.ucs2(&units));
+            let (head, tail) = units.split_at(units.len() / 3);
+            fill(&|weigher| {
+                weigher.ucs2(head);
+                weigher.ucs2(tail);
+            });
+        }
+        if let Ok(units) = code_points.iter().map(|&unit| u8::try_from(unit)).collect::<Result<Vec<_>, _>>() {
+            fill(&|weigher| weigher.latin1(&units));
+        }
+    }
+}
+
+const SAMPLES: [&str; 10] = [
+    "The agent reads a file, then 1234567 more of them: see CONTRIBUTING.md\n\n\n",
+    "    if (x == 0xDEADBEEF) {\nlong = 1;\n#\n\t\treturn parseHTTPRequest(aB3dE9fG2h, x=7);  // --------\n",
+    "Агент читает файл. ",
+    "एजेंट फ़ाइल पढ़ता है। ",
+    "代理读取文件，然后测试。",
+    "에이전트는 파일을 읽는다. ",
+    "élève à l'école, naïveté; Übergrößenträger",
+    "🙂👩‍👩‍👧 a 🎉🎉 \u{10FFFF}\u{1D400}",
+    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa========================>>>>>                    \r\n\r\n",
+    "ﷺ\u{7FF}\u{800}\u{FFFD}\u{FFFF}",
+];
+
+#[test]
+fn every_length_of_every_sample() {
+    for sample in SAMPLES {
+        let text = sample.repeat(1400 / sample.len() + 1);
+        for length in (0..300).chain(500..530).chain(1010..1100) {
+            let bytes = &text.as_bytes()[..length.min(text.len())];
+            assert_utf8(bytes, weights());
+            assert_units(&decoded(bytes), weights());
+        }
+    }
+}
+
+#[test]
+fn every_alignment() {
+    let text = SAMPLES.concat();
+    for start in 0..=64 {
+        assert_utf8(&text.as_bytes()[start..], weights());
+        assert_units(&decoded(&text.as_bytes()[start..]), weights());
+    }
+}
+
+#[test]
+fn every_shape_alone() {
+    let text = SAMPLES.concat().repeat(3);
+    for shape in 0..SHAPES.len() {
+        assert!(Features::of(decoded(text.as_bytes())).shapes[shape] > 0, "{}", SHAPES[shape]);
+        assert_utf8(text.as_bytes(), &only(shape));
+    }
+}
+
+#[test]
+fn the_edges_of_every_range() {
+    for at in 0..INDICES as u32 {
+        let code_point = if at < 0x800 { at } else if at < 0xC00 { (at - 0x800) << 6 } else { (at - 0xC00) << 12 };
+        let edges = [code_point, code_point + 1, code_point.saturating_sub(1)];
+        assert_units(&edges.repeat(30), weights());
+        let text: String = edges.iter().filter_map(|&edge| char::from_u32(edge)).collect();
+        assert_utf8(text.repeat(30).as_bytes(), weights());
+    }
+}
+
+#[test]
+fn a_longer_text_is_never_cheaper() {
+    let text = SAMPLES.concat();
+    let mut last = 0;
+    for (end, _) in text.char_indices() {
+        let mut weigher = Weigher::new(weights());
+        weigher.utf8(&text.as_bytes()[..end]);
+        let weight = weigher.weight();
+        assert!(weight >= last);
+        last = weight;
+    }
+}
+
+fn mixtures() -> impl Strategy<Value = Vec<u8>> {
+    let ragged = prop_oneof![
+        6 => proptest::sample::select(SAMPLES.to_vec()).prop_map(|sample| sample.as_bytes().to_vec()),
+        2 => vec(any::<u8>(), 0..9),
+        2 => any::<char>().prop_map(|character| character.to_string().into_bytes()),
+        1 => (any::<u8>(), 0..80usize).prop_map(|(byte, length)| vec![byte; length]),
+    ];
+    vec((ragged, 0..90usize), 0..30).prop_map(|parts| {
+        parts.into_iter().flat_map(|(part, kept)| part.into_iter().take(kept)).collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn any_bytes(bytes in mixtures()) {
+        assert_utf8(&bytes, weights());
+    }
+
+    #[test]
+    fn any_code_points(bytes in mixtures(), odd in vec(0..0x12_0000u32, 0..4)) {
+        let mut code_points = decoded(&bytes);
+        code_points.extend(odd);
+        assert_units(&code_points, weights());
+    }
+
+    #[test]
+    fn texts_in_pieces(pieces in vec(proptest::sample::select(SAMPLES.to_vec()), 0..60)) {
+        let whole = weights().of_features(&Features::of(pieces.concat().chars().map(u32::from)));
+        for level in scan::levels() {
+            let mut weigher = Weigher::at(level, weights());
+            for piece in &pieces {
+                weigher.utf8(piece.as_bytes());
+            }
+            prop_assert_eq!(weigher.weight(), whole);
+        }
+    }
+}
