@@ -54,8 +54,9 @@ def estimate_many(column: Any, *, exact_sum: bool = False, threads: int = 1) -> 
             of one column too). Arrow's texts and numpy's strings are read where they lie.
         exact_sum: leave the rows unrounded, so that they add up to the price of all
             texts together; each row is then a float64 that is exact.
-        threads: how many threads share the rows. One, unless told otherwise: an engine
-            that calls this for each of its batches has the cores already.
+        threads: at most how many threads share the rows; fewer, where one would have less
+            than about a megabyte to read. One, unless told otherwise: an engine that calls
+            this for each of its batches has the cores already.
 
     Returns:
         For Arrow an Arrow array of int64 (float64 with `exact_sum`), nulls kept, that

@@ -320,7 +320,8 @@ fn prefetch(_object: *const ffi::PyObject, _offset: usize) {
     }
 }
 
-/// A str's own storage. None: the interpreter must make it ready first.
+/// A str's own storage. None: the interpreter must make it ready first, as could be
+/// before Python 3.12.
 ///
 /// # Safety
 ///
@@ -333,6 +334,7 @@ unsafe fn stored<'a>(object: *mut ffi::PyObject) -> Option<Text<'a>> {
         if let Some(units) = compact_ascii(object) {
             return Some(Text::Ascii(units));
         }
+        #[cfg(not(Py_3_12))]
         if ffi::PyUnicode_IS_READY(object) == 0 {
             return None;
         }
