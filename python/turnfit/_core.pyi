@@ -26,6 +26,7 @@ __all__ = [
     "price",
     "read_message",
     "recognise",
+    "replaced",
 ]
 
 __version__: str
@@ -50,8 +51,9 @@ def read_message(
 ) -> tuple[
     Literal["system", "user", "assistant", "tool"],
     int,
-    list[tuple[Literal["call", "result"], str | None, str | None, bool, int]],
+    list[tuple[Literal["call", "result", "reference"], str | None, str | None, bool, int]],
 ]: ...
+def replaced(table: Table, messages: list[Any]) -> int: ...
 def recognise(messages: Iterable[Any], recogniser: Recogniser) -> str | None: ...
 
 @final
@@ -60,7 +62,9 @@ class Table:
 
 @final
 class Recogniser:
-    def __new__(cls, signs: Mapping[str, Mapping[str, str]], native: type) -> Recogniser: ...
+    def __new__(
+        cls, signs: Mapping[str, Mapping[str, str]], of_object: Callable[[Any], str | None]
+    ) -> Recogniser: ...
 
 @final
 class Reading:

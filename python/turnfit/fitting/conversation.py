@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 from turnfit import _core
 from turnfit.fitting.fit import policy_of
 from turnfit.fitting.fitted import Fitted
-from turnfit.fitting.frame import Frame, new_ledger
+from turnfit.fitting.frame import Frame, new_ledger, parted
 from turnfit.fitting.policy import Policy
 from turnfit.messages.formats import PLAIN, format_named, recognise
 from turnfit.messages.formats.table import Format
@@ -102,6 +102,7 @@ class Conversation:
         """
         added = as_list(messages)
         told = None if self._told else recognise(added)
+        added = parted(self._policy, told or self._format, added)
         if told is not None and told is not self._format:
             ledger = new_ledger(self._policy, told)
             ledger.fill([*self._history, *added])

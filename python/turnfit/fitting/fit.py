@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from turnfit.fitting.fitted import Fitted
-from turnfit.fitting.frame import Frame, new_ledger
+from turnfit.fitting.frame import Frame, new_ledger, parted
 from turnfit.fitting.policy import Policy
 from turnfit.messages.formats import format_of
 from turnfit.messages.reading import Message, as_list
@@ -64,6 +64,7 @@ def fit(
     history = as_list(messages)
     frame = Frame.of(policy, system, tools)
     found = format_of(history, format)
+    history = parted(policy, found, history)
     ledger = new_ledger(policy, found)
     ledger.fill(history)
     return Fitted(history, found, ledger, frame.plan(ledger), frame)

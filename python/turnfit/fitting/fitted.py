@@ -90,7 +90,8 @@ class Fitted:
         What didn't change are the history's own objects, what did is a copy. The list
         is the caller's.
         """
-        return self._build()
+        request = self._build()
+        return self._format.join(request) if self._format.join else request
 
     @property
     def fits(self) -> bool:

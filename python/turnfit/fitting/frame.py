@@ -12,8 +12,9 @@ from turnfit.fitting.policy import Policy
 from turnfit.messages.estimate import FRAME, system_tokens, tools_tokens
 from turnfit.messages.formats import table_of
 from turnfit.messages.formats.table import Format
+from turnfit.messages.reading import Message
 
-__all__ = ["Frame", "new_ledger"]
+__all__ = ["Frame", "new_ledger", "parted"]
 
 
 @dataclass(frozen=True)
@@ -75,3 +76,10 @@ def new_ledger(policy: Policy, format_: Format) -> _core.Ledger:
         treatment=lambda tool: (tool in policy.exclude_tools, policy.must_not_rerun(tool)),
     )
     return _core.Ledger(table_of(format_), terms)
+
+
+def parted(policy: Policy, format_: Format, messages: list[Message]) -> list[Message]:
+    """The messages, with turnfit's own notes apart from those that they were merged with."""
+    if format_.split is None:
+        return messages
+    return format_.split(messages, {notes.trimmed for notes in (*NOTES, policy.notes)})

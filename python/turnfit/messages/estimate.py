@@ -42,6 +42,9 @@ def estimate_request(
 ) -> int:
     """The tokens of a whole request, with its frame.
 
+    What the provider has replaced already (by an Anthropic ``compaction`` block, by
+    OpenAI's last ``compaction`` item) costs nothing.
+
     Args:
         messages: the messages, in one wire format.
         system: a system prompt that is sent beside the messages: a text, or blocks.
@@ -56,9 +59,11 @@ def estimate_request(
     """
     messages = as_list(messages)
     table = table_of(format_of(messages, format))
-    priced = (
+    tokens = (
         _core.read_message(table, index, message)[1] for index, message in enumerate(messages)
     )
+    replaced = _core.replaced(table, messages)
+    priced = (cost for index, cost in enumerate(tokens) if index >= replaced)
     return sum(priced) + FRAME + system_tokens(system) + tools_tokens(tools)
 
 

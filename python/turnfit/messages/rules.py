@@ -12,20 +12,27 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any
 
 from turnfit.messages.reading import Problem, Reading, Row
 
 __all__ = [
+    "blocks_are_not_blank",
     "calls_are_answered_at_once",
+    "calls_are_answered_later",
     "calls_are_answered_once",
     "contents_are_there",
     "ids_are_unique",
+    "item_ids_are_unique",
     "nothing_is_empty",
+    "parts_are_there",
+    "reasoning_has_its_item",
     "results_are_the_users",
+    "results_come_later",
     "results_have_calls",
     "results_stand_first",
+    "roles_alternate",
     "starts_with_a_user_message",
 ]
 
@@ -206,3 +213,108 @@ def starts_with_a_user_message(reading: Reading) -> list[Problem]:
                 Problem(index, "no-user-first", f"a message of the {role} comes before the user's")
             ]
     return []
+
+
+def results_come_later(reading: Reading) -> list[Problem]:
+    """Every output has its call somewhere before it: "No tool call found for ..."."""
+    problems = []
+    called: set[str | None] = set()
+    held = False
+    for row in _rows(reading):
+        held = held or row.kind == "reference"
+        if row.kind == "call":
+            called.add(_label(row))
+        elif row.kind == "result" and _label(row) not in called and not held:
+            detail = f"the output for {_label(row)!r} has no call before it"
+            problems.append(Problem(row.message, "result-without-call", detail))
+    return problems
+
+
+def calls_are_answered_later(reading: Reading) -> list[Problem]:
+    """Every call has its output: "No tool output found for ...", unless it is in flight."""
+    answers = Counter(_label(row) for row in _rows(reading) if row.kind == "result")
+    problems = []
+    end = _end_of_response(reading)
+    for row in _rows(reading):
+        if row.kind != "call":
+            continue
+        if answers[_label(row)] > 0:
+            answers[_label(row)] -= 1
+        elif row.message < end:
+            detail = f"the call {_label(row)!r} has no output"
+            problems.append(Problem(row.message, "call-without-result", detail))
+    return problems
+
+
+def _rows(reading: Reading) -> Iterator[Row]:
+    return (row for rows in reading.rows for row in rows)
+
+
+def _end_of_response(reading: Reading) -> int:
+    """Where the last response begins, if nothing follows it."""
+    end = len(reading.roles)
+    while end and reading.roles[end - 1] == "assistant":
+        end -= 1
+    return end
+
+
+def reasoning_has_its_item(reading: Reading) -> list[Problem]:
+    """'reasoning' was provided without its required following item."""
+    problems = []
+    for index, item in enumerate(reading.messages):
+        if item.get("type") != "reasoning":
+            continue
+        follower = reading.roles[index + 1] if index + 1 < len(reading.roles) else None
+        if follower != "assistant":
+            detail = "no item of the same response follows the reasoning"
+            problems.append(Problem(index, "reasoning-alone", detail))
+    return problems
+
+
+def item_ids_are_unique(reading: Reading) -> list[Problem]:
+    """ "Duplicate item found with id"."""
+    problems = []
+    seen: set[str] = set()
+    for index, item in enumerate(reading.messages):
+        id_ = item.get("id")
+        if not isinstance(id_, str) or str(item.get("type", "")).endswith("_output"):
+            continue
+        if id_ in seen:
+            detail = f"an earlier item has the id {id_!r} already"
+            problems.append(Problem(index, "repeated-id", detail))
+        seen.add(id_)
+    return problems
+
+
+def parts_are_there(reading: Reading) -> list[Problem]:
+    """No content is without parts."""
+    return [
+        Problem(index, "empty-content", "the content has no parts")
+        for index, content in enumerate(reading.messages)
+        if not content.get("parts")
+    ]
+
+
+def roles_alternate(reading: Reading) -> list[Problem]:
+    """ "Conversation roles must alternate between user and assistant"."""
+    return [
+        Problem(index, "same-role", f"a message of the {role} stands behind another one")
+        for index, (before, role) in enumerate(pairwise(reading.roles), start=1)
+        if role == before
+    ]
+
+
+def blocks_are_not_blank(reading: Reading) -> list[Problem]:
+    """No message is without blocks, no text is blank."""
+    problems = []
+    for index, message in enumerate(reading.messages):
+        content = message.get("content")
+        if not content:
+            problems.append(Problem(index, "empty-content", "the message has no content"))
+        elif any(_is_blank(block) for block in content):
+            problems.append(Problem(index, "empty-text", "a text block is blank"))
+    return problems
+
+
+def _is_blank(block: Any) -> bool:
+    return isinstance(block, dict) and "text" in block and not str(block["text"]).strip()

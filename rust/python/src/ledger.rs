@@ -5,7 +5,7 @@ use std::ops::Range;
 use pyo3::exceptions::PyValueError;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::{PyList, PyString};
 use turnfit_core::facts::{Facts, Role, Row, Tool, ToolId};
 use turnfit_core::ledger;
 use turnfit_core::pairing::{Key, KeyMap, Label};
@@ -150,8 +150,7 @@ impl Ledger {
         let py = messages.py();
         let (table, terms) = (self.table.clone_ref(py), self.terms.clone_ref(py));
         let mut tally = Tally::new(Profile::SCRIPT);
-        let mut facts =
-            Facts { role: Role::User, tokens: 0, pinned: false, trim_note: false, rows: Vec::new() };
+        let mut facts = Facts { continues: table.get().flat, ..Facts::default() };
         for (index, message) in (self.ledger.len()..).zip(messages.try_iter()?) {
             let message = message?;
             let read = read(table.get(), index, &message, &mut tally)?;
@@ -176,6 +175,7 @@ impl Ledger {
         facts.trim_note = read.role == Role::User
             && read.rows.is_empty()
             && terms.notes.known_trimmed.hold(py, read.text.as_ref())?;
+        facts.marker = read.marker;
         facts.rows.clear();
         for row in &read.rows {
             facts.rows.push(self.row(py, terms, row)?);
@@ -187,6 +187,9 @@ impl Ledger {
         let id = row.id.as_ref().map(|id| Text::of(id.bind(py)).map(|id| id.hash())).transpose()?;
         let tool = row.name.as_ref().map(|name| self.tool(name.bind(py), terms)).transpose()?;
         let (name, tool) = (tool.map(|(name, _)| name), tool.map(|(_, tool)| tool));
+        if row.kind == Kind::Reference {
+            return Ok(Row::Reference);
+        }
         if row.kind == Kind::Call {
             let saving =
                 terms.arguments.filter(|_| row.clearable).map_or(0, |note| row.body.saturating_sub(note));
@@ -245,10 +248,7 @@ impl Ledger {
         let note = self.terms.get().notes.trimmed.bind(history.py());
         match history.get_item(place) {
             Ok(there) if there.eq(note)? => Ok(there),
-            _ => match note.cast::<PyDict>() {
-                Ok(note) => Ok(note.copy()?.into_any()),
-                Err(_) => Ok(note.clone()),
-            },
+            _ => note.py().import("copy")?.call_method1("deepcopy", (note,)),
         }
     }
 }

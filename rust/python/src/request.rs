@@ -4,7 +4,8 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
-use crate::table::{Fields, Kind, Shape, Table, Use, ascii_item};
+use crate::history::fields_of;
+use crate::table::{Body, Fields, Kind, Shape, Table, Use, ascii_item};
 use crate::value::items;
 
 /// What is changed in one row of a message.
@@ -35,14 +36,22 @@ pub(crate) fn rewrite<'py>(
         }
         return rewriter.bind(py).call1((message, made));
     }
-    let dict = message.cast::<PyDict>()?;
-    let shape = ascii_item(dict, intern!(py, "role"), |role| table.role(role))?;
-    let Some((_, shape)) = shape else { return Ok(message.clone()) };
-    if let ([edit], Kind::Result) = (edits, shape.kind) {
-        return with_content(dict, shape, edit);
+    let Some(dict) = fields_of(table, message)? else { return Ok(message.clone()) };
+    let Some((_, shape)) = table.told(&dict)? else { return Ok(message.clone()) };
+    let changed = match edits {
+        [edit] if shape.kind == Kind::Result => with_content(&dict, shape, edit)?,
+        _ => {
+            let mut rewriter = Rewriter { table, edits, message: dict.clone(), rows: 0 };
+            rewriter.thing(&dict, shape)?
+        }
+    };
+    let Some(changed) = changed else { return Ok(message.clone()) };
+    match &table.rebuild {
+        Some(rebuild) if !message.is_instance_of::<PyDict>() => {
+            rebuild.bind(message.py()).call1((message, changed))
+        }
+        _ => Ok(changed.into_any()),
     }
-    let mut rewriter = Rewriter { table, edits, rows: 0 };
-    Ok(rewriter.thing(dict, shape)?.map_or_else(|| message.clone(), Bound::into_any))
 }
 
 /// A message that is itself a result needs no walk.
@@ -50,12 +59,11 @@ fn with_content<'py>(
     dict: &Bound<'py, PyDict>,
     shape: &Shape,
     edit: &Edit<'py>,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let Some((key, body)) = shape.fields.body() else { return Ok(None) };
     let copy = dict.copy()?;
-    if let Some(key) = &shape.fields.body {
-        copy.set_item(key, &edit.content)?;
-    }
-    Ok(copy.into_any())
+    copy.set_item(key, body.bearing(&edit.content)?)?;
+    Ok(Some(copy))
 }
 
 /// Walks a message in the order in which it was read, so that rows get the
@@ -63,12 +71,16 @@ fn with_content<'py>(
 struct Rewriter<'t, 'py> {
     table: &'t Table,
     edits: &'t [Edit<'py>],
+    message: Bound<'py, PyDict>,
     rows: u32,
 }
 
 impl<'t, 'py> Rewriter<'t, 'py> {
     fn thing(&mut self, dict: &Bound<'py, PyDict>, shape: &'t Shape) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let row = (shape.kind != Kind::Plain).then_some(self.rows);
+        if shape.is_told_by(&self.message)? {
+            return Ok(None);
+        }
+        let row = shape.kind_of(dict)?.is_row().then_some(self.rows);
         self.rows += u32::from(row.is_some());
         self.fields(dict, &shape.fields, row)
     }
@@ -101,7 +113,7 @@ impl<'t, 'py> Rewriter<'t, 'py> {
         row: Option<u32>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         match used {
-            Use::Body => self.body(value, row),
+            Use::Body(body) => self.body(value, body, row),
             Use::Nested(fields) => match value.cast::<PyDict>() {
                 Ok(dict) => Ok(self.fields(dict, fields, row)?.map(Bound::into_any)),
                 Err(_) => Ok(None),
@@ -114,22 +126,30 @@ impl<'t, 'py> Rewriter<'t, 'py> {
         }
     }
 
-    fn body(&mut self, value: &Bound<'py, PyAny>, row: Option<u32>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    fn body(
+        &mut self,
+        value: &Bound<'py, PyAny>,
+        body: &'t Body,
+        row: Option<u32>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
         if value.is_none() {
             return Ok(None);
         }
         let edit = row.and_then(|row| self.edits.binary_search_by_key(&row, |edit| edit.place).ok());
         match edit.map(|edit| &self.edits[edit]) {
-            Some(edit) => Ok(Some(edit.body(value))),
+            Some(edit) => Ok(Some(edit.body(value, body)?)),
             None if row.is_some() => Ok(None),
-            None => self.each(value, |this, part| {
-                let table = this.table;
-                match ascii_item(part, intern!(part.py(), "type"), |kind| table.part(kind))? {
-                    Some(shape) => this.thing(part, shape),
-                    None => Ok(None),
-                }
-            }),
+            None => self.each(value, |this, part| this.part(part, body)),
         }
+    }
+
+    fn part(&mut self, part: &Bound<'py, PyDict>, body: &'t Body) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let table = self.table;
+        let shape = match &body.part {
+            Some(shape) => Some(&**shape),
+            None => ascii_item(part, intern!(part.py(), "type"), |kind| table.part(kind))?,
+        };
+        shape.map_or(Ok(None), |shape| self.thing(part, shape))
     }
 
     /// A copy of a list, if any of its objects changes.
@@ -161,10 +181,11 @@ impl<'t, 'py> Rewriter<'t, 'py> {
 
 impl<'py> Edit<'py> {
     /// Arguments keep the form that they had: an object, or JSON in a string.
-    fn body(&self, value: &Bound<'py, PyAny>) -> Bound<'py, PyAny> {
+    fn body(&self, value: &Bound<'py, PyAny>, body: &Body) -> PyResult<Bound<'py, PyAny>> {
         match &self.arguments {
-            Some(arguments) if !value.is_instance_of::<PyString>() => arguments.clone().into_any(),
-            _ => self.content.clone(),
+            Some(_) if value.is_instance_of::<PyString>() => Ok(self.content.clone()),
+            Some(arguments) => Ok(arguments.clone().into_any()),
+            None => body.bearing(&self.content),
         }
     }
 }

@@ -54,6 +54,17 @@ ANTHROPIC = Format(
         "redacted_thinking": Shape("plain", {**_FREE_IN_BLOCKS, "data": "text"}),
         "tool_use": Shape("call", _CALL_FIELDS),
         "tool_result": Shape("result", _RESULT_FIELDS),
+        # The provider replaced what was before by it, and wants it back as it is
+        # (https://platform.claude.com/docs/en/build-with-claude/compaction).
+        "compaction": Shape(
+            "marker",
+            {
+                **_FREE_IN_BLOCKS,
+                "content": "text",
+                "encrypted_content": "text",
+                "signature": "free",
+            },
+        ),
         # Tools that the provider runs: it wants their results back as they were.
         "*_tool_use": Shape("call", {**_CALL_FIELDS, "server_name": "text"}, clearable=False),
         "*_tool_result": Shape("result", _RESULT_FIELDS, clearable=False),
@@ -71,6 +82,7 @@ ANTHROPIC = Format(
             "server_tool_use",
             "mcp_tool_use",
             "search_result",
+            "compaction",
         ),
     ),
     merges=True,
