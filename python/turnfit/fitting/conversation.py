@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from turnfit import _core
-from turnfit.fitting.fit import policy_of
+from turnfit.fitting.fit import fit_repaired, policy_of
 from turnfit.fitting.fitted import Fitted
 from turnfit.fitting.frame import Frame, new_ledger, parted
 from turnfit.fitting.policy import Policy
@@ -118,11 +118,17 @@ class Conversation:
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Conversation can't be copied or pickled; extend a new one by `history`")
 
-    def fit(self) -> Fitted:
+    def fit(self, *, repair: bool = False) -> Fitted:
         """The request that `turnfit.fit` makes of this history.
 
         It stays as it is when the conversation goes on.
+
+        Args:
+            repair: as in `turnfit.fit`; where there is something to repair, this costs
+                as much as that.
         """
+        if repair and (self._ledger.dead_calls() or self._ledger.orphans()):
+            return fit_repaired(self._history.copy(), self._format, self._ledger, self._frame)
         plan = self._frame.plan(self._ledger)
         ledger, history = self._ledger, self._history
 

@@ -449,6 +449,11 @@ impl Ledger {
         self.horizon as usize
     }
 
+    /// Results that answer no call, in order.
+    pub fn orphans(&self) -> impl Iterator<Item = ResultRow> + '_ {
+        self.results.iter().filter(|row| row.call.is_none()).copied()
+    }
+
     /// Calls that nothing will answer any more, in order.
     pub fn dead_calls(&self) -> impl Iterator<Item = CallRow> + '_ {
         let in_flight = self.in_flight.unwrap_or(u32::MAX);

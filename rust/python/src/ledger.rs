@@ -81,6 +81,16 @@ impl Ledger {
         self.read_all(messages, ledger::Ledger::append)
     }
 
+    /// Calls that nothing will answer any more: message, place among its calls and results.
+    fn dead_calls(&self) -> Vec<(u32, u32)> {
+        self.ledger.dead_calls().map(|call| (call.message, call.place)).collect()
+    }
+
+    /// Results that answer no call, likewise.
+    fn orphans(&self) -> Vec<(u32, u32)> {
+        self.ledger.orphans().map(|row| (row.message, row.place)).collect()
+    }
+
     /// Plans a request of at most `room` tokens.
     fn plan(&self, room: u64, keep_in: &str, keep: u64, keep_at_least: usize, stride: u64) -> PyResult<Plan> {
         let keep = match keep_in {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from turnfit.messages import rules
 from turnfit.messages.formats.table import Format, Shape, Signs
+from turnfit.messages.reading import Message, Row
 
 __all__ = ["ANTHROPIC"]
 
@@ -37,6 +38,12 @@ _RESULT_FIELDS = {
     "is_error": "free",
 }
 _SOURCE = {**_FREE_IN_BLOCKS, "source": "source", "title": "text", "context": "text"}
+
+
+def _answer(_: Message, call: Row, wording: str) -> Message:
+    result = {"type": "tool_result", "tool_use_id": call.id, "content": wording}
+    return {"role": "user", "content": [result]}
+
 
 ANTHROPIC = Format(
     name="anthropic",
@@ -87,6 +94,8 @@ ANTHROPIC = Format(
     ),
     merges=True,
     note=lambda wording: {"role": "user", "content": wording},
+    answer=_answer,
+    answers_in="content",
     rules=(
         rules.results_have_calls,
         rules.calls_are_answered_at_once,

@@ -81,7 +81,7 @@ _BLOCK = Shape(
 _MESSAGE = Shape("plain", {"role": "free", "content": Body(of=_BLOCK)})
 
 
-def _answer(call: Row, wording: str) -> Message:
+def _answer(_: Message, call: Row, wording: str) -> Message:
     result = {"toolUseId": call.id, "content": [{"text": wording}]}
     return {"role": "user", "content": [{"toolResult": result}]}
 

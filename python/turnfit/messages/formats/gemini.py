@@ -79,7 +79,7 @@ _PART = Shape(
 _CONTENT = Shape("plain", {"role": "free", "parts": Body(of=_PART)})
 
 
-def _answer(call: Row, wording: str) -> Message:
+def _answer(_: Message, call: Row, wording: str) -> Message:
     response: dict[str, Any] = {"name": call.name, "response": {"output": wording}}
     if call.id is not None:
         response["id"] = call.id

@@ -106,7 +106,7 @@ def _note(wording: str) -> Message:
     return HumanMessage(wording)
 
 
-def _answer(call: Row, wording: str) -> Message:
+def _answer(_: Message, call: Row, wording: str) -> Message:
     from langchain_core.messages import ToolMessage
 
     return ToolMessage(wording, tool_call_id=call.id or "", name=call.name)

@@ -38,12 +38,11 @@ def _result(output: Field = "body", clearable: bool = True, **fields: Any) -> Sh
 
 
 _SHELL_OUTPUT = Shape("plain", {"stdout": "text", "stderr": "text", "outcome": "free"})
-_SHELL_NOTE = Body(
-    of=_SHELL_OUTPUT,
-    note=lambda wording: [
-        {"stdout": wording, "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}
-    ],
-)
+
+
+def _shell_note(wording: str) -> list[dict[str, Any]]:
+    return [{"stdout": wording, "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}]
+
 
 _TEXT = {"type": "free", "text": "text", "annotations": "free", "logprobs": "free"}
 
@@ -78,7 +77,7 @@ _RESULTS = {
     "function_call_output": _result(name="name"),
     "custom_tool_call_output": _result(),
     "local_shell_call_output": Shape("result", {**_FREE, "id": "id", "output": "body"}),
-    "shell_call_output": _result(_SHELL_NOTE, max_output_length="free"),
+    "shell_call_output": _result(Body(of=_SHELL_OUTPUT, note=_shell_note), max_output_length="free"),
     "apply_patch_call_output": _result(),
     # A screenshot, which stays a screenshot.
     "computer_call_output": _result(
@@ -139,8 +138,20 @@ _SETTINGS = {
 }
 
 
-def _answer(call: Row, wording: str) -> Message:
-    return {"type": "function_call_output", "call_id": call.id, "output": wording}
+def _answer(item: Message, call: Row, wording: str) -> Message | None:
+    """An approval, a screenshot and a search of tools are no texts."""
+    match item["type"]:
+        case "function_call" | "custom_tool_call" as kind:
+            return {"type": f"{kind}_output", "call_id": call.id, "output": wording}
+        case "shell_call":
+            output = _shell_note(wording)
+            return {"type": "shell_call_output", "call_id": call.id, "output": output}
+        case "local_shell_call":
+            return {"type": "local_shell_call_output", "id": call.id, "output": wording}
+        case "apply_patch_call":
+            answer = {"type": "apply_patch_call_output", "call_id": call.id, "output": wording}
+            return {**answer, "status": "failed"}
+    return None
 
 
 OPENAI_RESPONSES = Format(

@@ -112,7 +112,8 @@ class Format:
         flat: whether the items of one response stand one after another, as messages.
         note: makes the message that bears a note.
         rules: what a provider refuses, for `turnfit.check`.
-        answer: makes the message that answers a call, from ``(call, wording)``.
+        answer: makes the message that answers a call, from ``(message, call, wording)``;
+            None where no text can answer it.
         answers_in: the key of the list in which a message bears several results; None
             where every result is a message.
         join: a request in which neighbours of one role are merged, in copies.
@@ -135,7 +136,7 @@ class Format:
     flat: bool = False
     note: Callable[[str], Message]
     rules: Sequence[Rule] = ()
-    answer: Callable[[Row, str], Message] | None = None
+    answer: Callable[[Message, Row, str], Message | None] | None = None
     answers_in: str | None = None
     join: Callable[[Sequence[Message]], list[Message]] | None = None
     split: Callable[[Sequence[Message], Collection[str]], list[Message]] | None = None
