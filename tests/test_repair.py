@@ -172,9 +172,7 @@ def test_a_repaired_request_has_no_dead_call_and_no_orphan(case: Case) -> None:
     assert not [row for row in again._ledger.orphans() if not of_provider(again, row)]
     assert not [row for row in again._ledger.dead_calls() if not of_provider(again, row)]
     assert all(row.index < len(case.messages) for row in fitted.cleared)
-    conversation = tf.Conversation(
-        policy, system=case.system, tools=case.tools, format=case.format
-    )
+    conversation = tf.Conversation(policy, system=case.system, tools=case.tools, format=case.format)
     conversation.extend(case.messages)
     assert conversation.fit(repair=True).messages == fitted.messages
 

@@ -96,7 +96,7 @@ class _Work:
         """The message behind the calls, with answers in it where results stand in it."""
         key, rows = self.format.answers_in, self.rows(index, message)
         if key is None:
-            if rows and rows[0].kind == "result" or self._goes_on(message):
+            if (rows and rows[0].kind == "result") or self._goes_on(message):
                 return message
             self.add_waiting()
             return message

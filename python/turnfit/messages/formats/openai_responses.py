@@ -77,7 +77,9 @@ _RESULTS = {
     "function_call_output": _result(name="name"),
     "custom_tool_call_output": _result(),
     "local_shell_call_output": Shape("result", {**_FREE, "id": "id", "output": "body"}),
-    "shell_call_output": _result(Body(of=_SHELL_OUTPUT, note=_shell_note), max_output_length="free"),
+    "shell_call_output": _result(
+        Body(of=_SHELL_OUTPUT, note=_shell_note), max_output_length="free"
+    ),
     "apply_patch_call_output": _result(),
     # A screenshot, which stays a screenshot.
     "computer_call_output": _result(
