@@ -109,6 +109,15 @@ def test_no_result_loses_its_call_and_no_call_its_result(case: Case) -> None:
     assert all((call in kept) == (result in kept) for (result, _), (call, _) in answers.items())
 
 
+@MANY
+@given(cases())
+def test_a_request_breaks_no_rule_that_its_history_keeps(case: Case) -> None:
+    def broken(messages: list[Any]) -> set[str]:
+        return {problem.rule for problem in tf.check(messages, format=case.format)}
+
+    assert broken(fitted(case).messages) <= broken(case.messages)
+
+
 def history(rounds: int, words: int = 200) -> list[dict[str, Any]]:
     """One user message and so many rounds, each of one call."""
     messages: list[dict[str, Any]] = [{"role": "user", "content": "Read every file."}]

@@ -80,6 +80,8 @@ class Read:
     is_note: bool = False
     marker: bool = False
     """The provider has replaced by it what stands before it."""
+    is_output: bool = False
+    """It is an item of a response, which may hold more of them."""
     goes_on: bool = False
     """It is of the same response as the message before."""
 

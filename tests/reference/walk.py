@@ -100,6 +100,8 @@ def walk_of(
 
 def join_responses(reads: list[Read]) -> None:
     """'All output items of one response form one unit': those that stand one after another."""
+    for row in reads:
+        row.is_output = row.role == "assistant"
     for before, row in pairwise(reads):
         row.goes_on = before.role == row.role == "assistant"
 
@@ -350,12 +352,14 @@ class Walk:
     def pinned_span(self, pin: int) -> set[int]:
         """'A pinned message with a call or a result, and one that opens a turn where a cut is not
         safe, pins the whole span between the two safe starts around it; any other pins itself.'
+        'All output items of one response form one unit.'
         """
         if not self.horizon <= pin < len(self.reads) or self.reads[pin].is_note:
             return set()
         row = self.reads[pin]
         inside_a_pair = row.opens_turn and pin != self.first_user and not self.is_uncut(pin)
-        if not row.calls and not row.results and not inside_a_pair:
+        inside_a_response = row.is_output and pin in self.policy.pinned
+        if not (row.calls or row.results or inside_a_pair or inside_a_response):
             return {pin}
         before = [start for start in self.uncut_starts if start <= pin]
         after = [start for start in self.uncut_starts if start > pin]

@@ -204,9 +204,13 @@ def _is_empty_text(block: Any) -> bool:
 
 
 def starts_with_a_user_message(reading: Reading) -> list[Problem]:
-    """The first message behind the system messages is the user's."""
+    """The first message behind the system messages is the user's, or a summary of what was before.
+
+    The answer to a request for compaction stands in place of what it replaces
+    (https://platform.claude.com/docs/en/build-with-claude/compaction-background).
+    """
     for index, role in enumerate(reading.roles):
-        if role == "user":
+        if role == "user" or _is_compaction(reading.messages[index]):
             break
         if role != "system":
             return [
@@ -318,3 +322,10 @@ def blocks_are_not_blank(reading: Reading) -> list[Problem]:
 
 def _is_blank(block: Any) -> bool:
     return isinstance(block, dict) and "text" in block and not str(block["text"]).strip()
+
+
+def _is_compaction(message: Any) -> bool:
+    content = message.get("content")
+    if not isinstance(content, list):
+        return False
+    return any(isinstance(block, dict) and block.get("type") == "compaction" for block in content)

@@ -282,7 +282,8 @@ impl Ledger {
             self.trim_notes.push(message);
         } else if facts.pinned || facts.marker {
             let opens_turn = facts.role == Role::User && facts.rows.is_empty();
-            let paired = !facts.rows.is_empty();
+            let in_response = facts.pinned && facts.continues && facts.role == Role::Assistant;
+            let paired = in_response || !facts.rows.is_empty();
             self.pins.push(Pin { message, paired, opens_turn, is_marker: facts.marker });
         }
     }
