@@ -22,7 +22,7 @@ from reference.pricing import (
     json_price,
     price,
 )
-from reference.reading import read, system_price, tools_price
+from reference.reading import read, read_all, system_price, tools_price
 from reference.request import fit, joined, order, request, trim_note
 from reference.rows import Call, Notes, Read
 from reference.walk import Draft, Keep, Plan, Policy, plan, walk_of
@@ -53,6 +53,7 @@ __all__ = [
     "plan",
     "price",
     "read",
+    "read_all",
     "request",
     "system_price",
     "tools_price",

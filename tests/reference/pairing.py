@@ -29,14 +29,23 @@ def answered_call(
     """
     for earlier in range(index, -1, -1):
         bearing = [
-            (earlier, number)
-            for number, call in enumerate(reads[earlier].calls)
-            if bears(call, result) and (earlier < index or call.place < result.place)
+            (message, number)
+            for message in response_up_to(reads, earlier)
+            for number, call in enumerate(reads[message].calls)
+            if bears(call, result) and (message < index or call.place < result.place)
         ]
         if bearing:
             open_ones = [spot for spot in bearing if spot not in answered]
             return open_ones[0] if open_ones else bearing[-1]
     return newest_reference(reads, index)
+
+
+def response_up_to(reads: Sequence[Read], end: int) -> range:
+    """A message, with those before it that are of the same response."""
+    start = end
+    while reads[start].goes_on:
+        start -= 1
+    return range(start, end + 1)
 
 
 def newest_reference(reads: Sequence[Read], index: int) -> Spot | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from reference.pricing import (
@@ -27,6 +28,17 @@ def read(message: Message, format: Format, notes: Notes) -> Read:
     row = read_openai(message, notes) if format == "openai-chat" else read_anthropic(message, notes)
     row.is_note = row.role == "user" and notes.is_trimmed(message.get("content"))
     return row
+
+
+def read_all(messages: Sequence[Message], format: Format, notes: Notes) -> list[Read]:
+    """A history; 'all output items of one response form one unit': those one after another."""
+    reads = [read(message, format, notes) for message in messages]
+    if format == "openai-responses":
+        for row in reads:
+            row.is_output = row.role == "assistant"
+        for before, row in pairwise(reads):
+            row.goes_on = before.is_output and row.is_output
+    return reads
 
 
 OPENAI_ROLES = {"system", "developer", "user", "assistant", "tool", "function"}

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, Literal
 
 from reference.pairing import is_safe, pair
@@ -22,7 +21,7 @@ from reference.pricing import (
     price,
     rounded_up,
 )
-from reference.reading import read, system_price, tools_price
+from reference.reading import read_all, system_price, tools_price
 from reference.rows import Notes, Read, Result
 
 Keep = tuple[Literal["tokens", "fraction", "results"], float]
@@ -89,21 +88,11 @@ def walk_of(
     system: Any = None,
     tools: Sequence[Any] | None = None,
 ) -> Walk:
-    reads = [read(message, format, notes) for message in messages]
-    if format == "openai-responses":
-        join_responses(reads)
+    reads = read_all(messages, format, notes)
     horizon = max((m for m, row in enumerate(reads) if row.marker), default=0)
     reads[:horizon] = [Read("replaced", cost=0) for _ in range(horizon)]
     besides = system_price(system) + tools_price(tools)
     return Walk(reads, policy, notes, besides, horizon)
-
-
-def join_responses(reads: list[Read]) -> None:
-    """'All output items of one response form one unit': those that stand one after another."""
-    for row in reads:
-        row.is_output = row.role == "assistant"
-    for before, row in pairwise(reads):
-        row.goes_on = before.role == row.role == "assistant"
 
 
 Draft = tuple[int, list[int], bool, list[Spot]]

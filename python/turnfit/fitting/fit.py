@@ -35,7 +35,7 @@ def fit(
     budget: int | None = None,
     system: Any = None,
     tools: Any = None,
-    format: str | None = None,
+    format: str | Format | None = None,
     repair: bool = False,
 ) -> Fitted:
     """Fit a message history into a request budget, without ever breaking it.
@@ -50,7 +50,7 @@ def fit(
         budget: in place of a policy: the tokens that the request may take, all in.
         system: a system prompt that is sent beside the messages.
         tools: the tool definitions, as they are sent.
-        format: the format's name; recognised from the messages where it is not given.
+        format: the format, or its name; recognised from the messages where it is not given.
         repair: answer calls that nothing will answer any more by a note, and leave out
             results of no call, in the request only; `Fitted.problems` still names them.
 

@@ -168,7 +168,7 @@ class Fitted:
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
         """What a provider would refuse in the history as it came."""
-        return tuple(check(self._came, format=self._format.name))
+        return tuple(check(self._came, format=self._format))
 
     @property
     def _came(self) -> list[Message]:

@@ -111,8 +111,11 @@ class _Work:
 
     def _goes_on(self, message: Message) -> bool:
         """Whether the response goes on: its calls are answered behind all of it."""
-        role = _core.read_message(table_of(self.format), 0, message)[0]
-        return self.format.flat and role == "assistant"
+        if not self.format.flat:
+            return False
+        both = (self.messages[-1], message)
+        roles = {_core.read_message(table_of(self.format), 0, item)[0] for item in both}
+        return roles == {"assistant"}
 
     def add_waiting(self) -> None:
         self.messages += _joined(self.waiting, self.format.answers_in)

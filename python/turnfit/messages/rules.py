@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import groupby, pairwise
+from itertools import accumulate, groupby, pairwise
 from typing import Any
 
 from turnfit.messages.reading import Problem, Reading, Row
@@ -235,19 +235,35 @@ def results_come_later(reading: Reading) -> list[Problem]:
 
 
 def calls_are_answered_later(reading: Reading) -> list[Problem]:
-    """Every call has its output: "No tool output found for ...", unless it is in flight."""
-    answers = Counter(_label(row) for row in _rows(reading) if row.kind == "result")
-    problems = []
-    end = _end_of_response(reading)
+    """Every call has its output: "No tool output found for ...", unless it is in flight.
+
+    Where ids repeat, an output answers the calls of the newest response that bear it.
+    """
+    opened: dict[str | None, list[Row]] = {}
+    dead: list[Row] = []
+    responses = _responses(reading)
     for row in _rows(reading):
-        if row.kind != "call":
-            continue
-        if answers[_label(row)] > 0:
-            answers[_label(row)] -= 1
-        elif row.message < end:
-            detail = f"the call {_label(row)!r} has no output"
-            problems.append(Problem(row.message, "call-without-result", detail))
-    return problems
+        waiting = opened.setdefault(_label(row), [])
+        if row.kind == "call":
+            if waiting and responses[waiting[-1].message] != responses[row.message]:
+                dead += waiting
+                waiting.clear()
+            waiting.append(row)
+        elif row.kind == "result" and waiting:
+            waiting.pop(0)
+    dead += [row for waiting in opened.values() for row in waiting]
+    end = _end_of_response(reading)
+    return [
+        Problem(row.message, "call-without-result", f"the call {_label(row)!r} has no output")
+        for row in dead
+        if row.message < end
+    ]
+
+
+def _responses(reading: Reading) -> list[int]:
+    """For each item the number of the response that it is of."""
+    pairs = zip(["", *reading.roles], reading.roles, strict=False)
+    return list(accumulate(not before == role == "assistant" for before, role in pairs))
 
 
 def _rows(reading: Reading) -> Iterator[Row]:

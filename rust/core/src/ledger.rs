@@ -107,6 +107,8 @@ pub struct Ledger {
     /// What stands before this message costs nothing: the provider has replaced it.
     horizon: u32,
     last_role: Option<Role>,
+    /// Where the response begins that the model gave last.
+    response: u32,
 }
 
 impl Ledger {
@@ -136,6 +138,7 @@ impl Ledger {
             trim_notes: Vec::new(),
             horizon: 0,
             last_role: None,
+            response: 0,
         }
     }
 
@@ -184,6 +187,9 @@ impl Ledger {
         if facts.marker {
             self.restart(message);
         }
+        if !self.goes_on(facts) {
+            self.response = message;
+        }
         let calls_before = self.calls.len();
         let freed_before = self.freed_total();
         let answers = self.append_rows(message, facts);
@@ -195,6 +201,11 @@ impl Ledger {
         self.last_role = Some(facts.role);
     }
 
+    /// Whether a message is of the same response as the one before.
+    fn goes_on(&self, facts: &Facts) -> bool {
+        facts.continues && facts.role == Role::Assistant && self.last_role == Some(Role::Assistant)
+    }
+
     fn append_rows(&mut self, message: u32, facts: &Facts) -> bool {
         let mut answers = false;
         for (place, row) in (0..).zip(&facts.rows) {
@@ -202,7 +213,7 @@ impl Ledger {
                 Row::Call { id, name, tool, saving } => {
                     let saving = if facts.pinned { 0 } else { saving };
                     self.calls.push(CallRow { message, place, tool, answered: false, saving });
-                    self.pairing.add_call(message, id, name);
+                    self.pairing.add_call(self.response, id, name);
                 }
                 Row::Result { label, tool, content, clearable } => {
                     answers = true;
@@ -294,8 +305,7 @@ impl Ledger {
                 self.first_user.get_or_insert(message);
                 self.turns.push(message);
             }
-            Role::Assistant if facts.continues && self.last_role == Some(Role::Assistant) => {}
-            Role::Assistant => self.append_round(message, facts),
+            Role::Assistant if !self.goes_on(facts) => self.append_round(message, facts),
             _ => {}
         }
     }

@@ -1,8 +1,8 @@
 //! Which call a result answers.
 //!
 //! A result answers the newest call before it that bears its id. Ids repeat and
-//! restart in real histories, so "newest" means: of the newest message that has
-//! such calls. Where several calls of that message bear it, results answer them in
+//! restart in real histories, so "newest" means: of the newest message (or response,
+//! where its calls are messages of their own) that has such calls. Where several calls of that message bear it, results answer them in
 //! order, and when all are answered, the last once more. A result without an id
 //! goes by its tool's name, and without a name by position alone. One that finds no
 //! call may answer what the newest reference stands for.

@@ -41,7 +41,7 @@ pub(crate) fn read<'a>(
     tally: &'a mut Tally,
 ) -> PyResult<Found<'a>> {
     if let Some(reader) = &table.reader {
-        return read_object(reader.bind(message.py()), index, message).map(Found::Remembered);
+        return read_object(&table.name, reader.bind(message.py()), index, message).map(Found::Remembered);
     }
     tally.begin();
     let role = Reader { table, index, tally, message: None }.read_message(message);
@@ -49,12 +49,23 @@ pub(crate) fn read<'a>(
     Ok(Found::Fresh(&tally.read))
 }
 
-/// A message that is an object: its format reads it, and remembers the reading.
-fn read_object(reader: &Bound<'_, PyAny>, index: usize, message: &Bound<'_, PyAny>) -> PyResult<Arc<Read>> {
-    match reader.call1((message,))?.extract::<Option<Bound<'_, Reading>>>()? {
-        Some(reading) => Ok(reading.get().0.clone()),
-        None => Err(format_error(message.py(), index, &not_a_message(message, "turnfit")?)),
+/// A message that is an object: its format reads it, and may remember the reading.
+fn read_object(
+    name: &str,
+    reader: &Bound<'_, PyAny>,
+    index: usize,
+    message: &Bound<'_, PyAny>,
+) -> PyResult<Arc<Read>> {
+    let read = reader.call1((message,))?;
+    if read.is_none() {
+        return Err(format_error(message.py(), index, &not_a_message(message, name)?));
     }
+    if let Ok(reading) = read.cast::<Reading>() {
+        return Ok(reading.get().0.clone());
+    }
+    let read =
+        read.extract::<(String, Bound<'_, PyAny>)>().and_then(|(role, rows)| Reading::new(&role, &rows));
+    Ok(read.map_err(|error| at_message(message.py(), index, error))?.0)
 }
 
 /// The fields of a message: itself, or the dict in which an object has them.

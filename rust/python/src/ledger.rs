@@ -12,12 +12,16 @@ use turnfit_core::pairing::{Key, KeyMap, Label};
 use turnfit_core::profile::Profile;
 use turnfit_core::walk::{self, Keep, Rules, Step};
 
+use crate::errors::format_error;
 use crate::history::read;
 use crate::request::{Edit, rewrite};
 use crate::table::{Kind, Table};
 use crate::tally::{Read, ReadRow, Tally};
 use crate::terms::Terms;
 use crate::text::Text;
+
+/// After so many messages other threads get their turn.
+const BREATH: usize = 4096;
 
 /// So many tools are sooner told by their names than by a hash of them.
 const FEW: usize = 8;
@@ -113,9 +117,14 @@ impl Ledger {
                 request.push(self.note(history, request.len())?);
             }
             for index in range.clone() {
-                let message = history.get_item(index)?;
+                if index % BREATH == BREATH - 1 {
+                    py.detach(|| ());
+                }
+                let message = history.get_item(index).map_err(|_| changed(py, index))?;
                 request.push(match edits.next_if(|(message, _)| *message == index) {
-                    Some((_, edits)) => rewrite(self.table.get(), &message, &edits)?,
+                    Some((_, edits)) => {
+                        rewrite(self.table.get(), &message, &edits)?.ok_or_else(|| changed(py, index))?
+                    }
                     None => message,
                 });
             }
@@ -163,6 +172,9 @@ impl Ledger {
         let mut facts = Facts { continues: table.get().flat, ..Facts::default() };
         for (index, message) in (self.ledger.len()..).zip(messages.try_iter()?) {
             let message = message?;
+            if index % BREATH == BREATH - 1 {
+                py.detach(|| ());
+            }
             let read = read(table.get(), index, &message, &mut tally)?;
             self.gather(&mut facts, terms.get(), index, &message, &read)?;
             take(&mut self.ledger, &facts);
@@ -261,6 +273,10 @@ impl Ledger {
             _ => note.py().import("copy")?.call_method1("deepcopy", (note,)),
         }
     }
+}
+
+fn changed(py: Python<'_>, index: usize) -> PyErr {
+    format_error(py, index, "it has changed since it was read")
 }
 
 fn grouped(edits: Vec<(u32, Edit<'_>)>) -> Vec<(usize, Vec<Edit<'_>>)> {

@@ -1,5 +1,7 @@
 //! Builds a request: the history's own objects, and copies of what differs.
 
+use std::collections::HashSet;
+
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
@@ -19,39 +21,38 @@ pub(crate) struct Edit<'py> {
 }
 
 /// A copy of a message with these edits made, which are in the order of their places;
-/// nothing else is copied.
+/// nothing else is copied. None where the message has no longer what they edit.
 pub(crate) fn rewrite<'py>(
     table: &Table,
     message: &Bound<'py, PyAny>,
     edits: &[Edit<'py>],
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = message.py();
     if let Some(rewriter) = &table.rewriter {
-        let made = PyDict::new(py);
-        for edit in edits {
-            made.set_item(
-                edit.place,
-                edit.arguments.as_ref().map_or(&edit.content, |arguments| arguments.as_any()),
-            )?;
-        }
-        return rewriter.bind(py).call1((message, made));
+        return rewriter.bind(py).call1((message, bodies(py, edits)?)).map(Some);
     }
-    let Some(dict) = fields_of(table, message)? else { return Ok(message.clone()) };
-    let Some((_, shape)) = table.told(&dict)? else { return Ok(message.clone()) };
+    let Some(dict) = fields_of(table, message)? else { return Ok(None) };
+    let Some((_, shape)) = table.told(&dict)? else { return Ok(None) };
     let changed = match edits {
         [edit] if shape.kind == Kind::Result => with_content(&dict, shape, edit)?,
-        _ => {
-            let mut rewriter = Rewriter { table, edits, message: dict.clone(), rows: 0 };
-            rewriter.thing(&dict, shape)?
-        }
+        _ => Rewriter::new(table, edits, &dict).rewritten(&dict, shape)?,
     };
-    let Some(changed) = changed else { return Ok(message.clone()) };
-    match &table.rebuild {
-        Some(rebuild) if !message.is_instance_of::<PyDict>() => {
-            rebuild.bind(message.py()).call1((message, changed))
+    match (&table.rebuild, changed) {
+        (Some(rebuild), Some(changed)) if !message.is_instance_of::<PyDict>() => {
+            rebuild.bind(py).call1((message, changed)).map(Some)
         }
-        _ => Ok(changed.into_any()),
+        (_, changed) => Ok(changed.map(Bound::into_any)),
     }
+}
+
+/// From a row's number to its new body.
+fn bodies<'py>(py: Python<'py>, edits: &[Edit<'py>]) -> PyResult<Bound<'py, PyDict>> {
+    let made = PyDict::new(py);
+    for edit in edits {
+        let arguments = edit.arguments.as_ref().map(Bound::as_any);
+        made.set_item(edit.place, arguments.unwrap_or(&edit.content))?;
+    }
+    Ok(made)
 }
 
 /// A message that is itself a result needs no walk.
@@ -61,6 +62,9 @@ fn with_content<'py>(
     edit: &Edit<'py>,
 ) -> PyResult<Option<Bound<'py, PyDict>>> {
     let Some((key, body)) = shape.fields.body() else { return Ok(None) };
+    if !dict.contains(key.bind(dict.py()))? {
+        return Ok(None);
+    }
     let copy = dict.copy()?;
     copy.set_item(key, body.bearing(&edit.content)?)?;
     Ok(Some(copy))
@@ -73,9 +77,24 @@ struct Rewriter<'t, 'py> {
     edits: &'t [Edit<'py>],
     message: Bound<'py, PyDict>,
     rows: u32,
+    made: HashSet<u32>,
 }
 
 impl<'t, 'py> Rewriter<'t, 'py> {
+    fn new(table: &'t Table, edits: &'t [Edit<'py>], message: &Bound<'py, PyDict>) -> Self {
+        Rewriter { table, edits, message: message.clone(), rows: 0, made: HashSet::new() }
+    }
+
+    /// The whole message; None where not all edits found their places.
+    fn rewritten(
+        mut self,
+        dict: &Bound<'py, PyDict>,
+        shape: &'t Shape,
+    ) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let changed = self.thing(dict, shape)?;
+        Ok(changed.filter(|_| self.made.len() == self.edits.len()))
+    }
+
     fn thing(&mut self, dict: &Bound<'py, PyDict>, shape: &'t Shape) -> PyResult<Option<Bound<'py, PyDict>>> {
         if shape.is_told_by(&self.message)? {
             return Ok(None);
@@ -137,7 +156,10 @@ impl<'t, 'py> Rewriter<'t, 'py> {
         }
         let edit = row.and_then(|row| self.edits.binary_search_by_key(&row, |edit| edit.place).ok());
         match edit.map(|edit| &self.edits[edit]) {
-            Some(edit) => Ok(Some(edit.body(value, body)?)),
+            Some(edit) => {
+                self.made.insert(edit.place);
+                Ok(Some(edit.body(value, body)?))
+            }
             None if row.is_some() => Ok(None),
             None => self.each(value, |this, part| this.part(part, body)),
         }

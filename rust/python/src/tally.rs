@@ -166,6 +166,18 @@ impl Tally {
     /// `("result", id, name, content, clearable)`.
     fn add_object_row(&mut self, row: &Bound<'_, PyTuple>) -> PyResult<()> {
         let kind: String = row.get_item(0)?.extract()?;
+        let wanted = match kind.as_str() {
+            "text" => 2,
+            "medium" => 1,
+            "call" => 4,
+            _ => 5,
+        };
+        if row.len() != wanted {
+            return Err(PyValueError::new_err(format!(
+                "a row {kind:?} has {wanted} entries, not {}",
+                row.len()
+            )));
+        }
         let (kind, clearable) = match kind.as_str() {
             "text" => return self.add_text(&row.get_item(1)?),
             "medium" => {
@@ -214,7 +226,7 @@ pub(crate) struct Reading(pub(crate) Arc<Read>);
 #[pymethods]
 impl Reading {
     #[new]
-    fn new(role: &str, rows: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub(crate) fn new(role: &str, rows: &Bound<'_, PyAny>) -> PyResult<Self> {
         let mut tally = Tally::new(Profile::SCRIPT);
         tally.begin();
         let opened = tally.open_body();

@@ -47,8 +47,10 @@ PLAIN = OPENAI_CHAT
 SignTable: TypeAlias = dict[str, dict[str, str]]
 
 
-def format_named(name: str) -> Format:
-    """The format of this name; a ``ValueError`` that lists the names otherwise."""
+def format_named(name: str | Format) -> Format:
+    """The format of this name, or itself; a ``ValueError`` that lists the names otherwise."""
+    if isinstance(name, Format):
+        return name
     try:
         return FORMATS[name]
     except KeyError:
@@ -61,7 +63,7 @@ def recognise(messages: Sequence[Message]) -> Format | None:
     return FORMATS[told] if told else None
 
 
-def format_of(messages: Sequence[Message], name: str | None = None) -> Format:
+def format_of(messages: Sequence[Message], name: str | Format | None = None) -> Format:
     """The format called `name`, or the one that the messages tell."""
     if name is not None:
         return format_named(name)

@@ -97,7 +97,25 @@ Rule: TypeAlias = Callable[[Reading], list[Problem]]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Format:
-    """A wire format.
+    """A wire format: a table, or functions that read and rewrite messages.
+
+    It is passed as ``format=``. `turnfit.testing.check_format` proves it.
+
+    >>> import turnfit as tf
+    >>> said = tf.Shape("plain", {"who": "free", "says": "body"})
+    >>> answer = tf.Shape("result", {"who": "free", "to": "id", "says": "body"})
+    >>> plain = tf.Format(
+    ...     name="plain",
+    ...     told_by=("who",),
+    ...     roles={
+    ...         "me": ("user", said),
+    ...         "bot": ("assistant", said),
+    ...         "shell": ("tool", answer),
+    ...     },
+    ...     note=lambda wording: {"who": "me", "says": wording},
+    ... )
+    >>> tf.estimate_message({"who": "me", "says": "Read every file."}, format=plain)
+    7
 
     Attributes:
         name: as in ``format=``.
@@ -118,7 +136,11 @@ class Format:
             where every result is a message.
         join: a request in which neighbours of one role are merged, in copies.
         split: a history in which turnfit's notes stand by themselves again, in copies.
-        reader: for messages that are objects: from a message to ``(role, rows)``.
+        reader: for messages that are objects: from a message to ``(role, rows)``, or None
+            for what is no message. Rows are ``("text", text)``, ``("medium",)``,
+            ``("call", id, name, arguments)`` and ``("result", id, name, content,
+            clearable)``, where a content is a text, or a tuple of texts and of None for
+            a medium; ids and names may be None.
         rewriter: likewise: from a message and ``{row: new body}`` to a changed copy.
         is_class: for messages that are objects with their fields in a dict: whether a
             class is one of theirs.
