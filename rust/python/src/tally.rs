@@ -170,7 +170,8 @@ impl Tally {
             "text" => 2,
             "medium" => 1,
             "call" => 4,
-            _ => 5,
+            "result" => 5,
+            other => return Err(PyValueError::new_err(format!("unknown kind of row {other:?}"))),
         };
         if row.len() != wanted {
             return Err(PyValueError::new_err(format!(
@@ -185,8 +186,7 @@ impl Tally {
                 return Ok(());
             }
             "call" => (Kind::Call, true),
-            "result" => (Kind::Result, row.get_item(4)?.extract()?),
-            other => return Err(PyValueError::new_err(format!("unknown kind of row {other:?}"))),
+            _ => (Kind::Result, row.get_item(4)?.extract()?),
         };
         let (id, name) = (row.get_item(1)?, row.get_item(2)?);
         let number = self.open_row(kind, clearable);

@@ -149,7 +149,7 @@ class Format:
 
     name: str
     url: str = ""
-    roles: Mapping[str, tuple[Role, Shape]]
+    roles: Mapping[str, tuple[Role, Shape]] = field(default_factory=dict)
     parts: Mapping[str, Shape] = field(default_factory=dict)
     signs: Signs = field(default_factory=Signs)
     told_by: Sequence[str] = ("role",)
