@@ -267,7 +267,14 @@ def _unmarked(value: Any) -> Any:
     """A message without its cache marks, which the provider doesn't compare."""
     if isinstance(value, dict):
         return {key: _unmarked(item) for key, item in value.items() if key != "cache_control"}
-    return [_unmarked(item) for item in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [_unmarked(item) for item in value if not _is_mark(item)]
+    return value
+
+
+def _is_mark(block: Any) -> bool:
+    """Bedrock's mark is a block of its own."""
+    return isinstance(block, dict) and list(block) == ["cachePoint"]
 
 
 def _span(gap: range) -> str:

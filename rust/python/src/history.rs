@@ -218,6 +218,10 @@ impl<'t, 'py> Reader<'t, 'py> {
             self.tally.add_text(&text)?;
         } else if let Some(parts) = listed(value).filter(|_| !self.tally.is_call(row)) {
             parts.iter().try_for_each(|part| self.read_part(part, body.part.as_deref(), row))?;
+        } else if body.part.is_some() {
+            let what =
+                format!("the format {} wants a list, not {}", self.table.name, value.get_type().qualname()?);
+            return Err(self.error(value.py(), &what));
         } else if value.is_instance_of::<PyDict>() {
             self.tally.add_text(value)?;
         } else {

@@ -80,6 +80,7 @@ def table_of(format_: Format) -> _core.Table:
         which: {sign: name for sign, name in told.items() if which == "types" or sign in refused}
         for which, told in signs.items()
     }
+    foreign["keys"] |= format_.refuses
     return _core.Table(format_, foreign)
 
 

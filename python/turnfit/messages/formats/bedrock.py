@@ -92,8 +92,8 @@ def _join(messages: Sequence[Message]) -> list[Message]:
     for _, run in groupby(messages, key=lambda message: message["role"]):
         first, *others = run
         if others:
-            content = [block for message in (first, *others) for block in message["content"]]
-            first = {**first, "content": content}
+            contents = [message.get("content") or () for message in (first, *others)]
+            first = {**first, "content": [block for content in contents for block in content]}
         joined.append(first)
     return joined
 

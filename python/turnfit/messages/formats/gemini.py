@@ -97,6 +97,7 @@ GEMINI = Format(
         "system": ("system", _CONTENT),
     },
     signs=Signs(roles=("model",), keys=("parts",), refused=("parts",)),
+    refuses={"content": "openai-chat"},
     note=lambda wording: {"role": "user", "parts": [{"text": wording}]},
     answer=_answer,
     answers_in="parts",

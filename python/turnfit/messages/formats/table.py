@@ -126,6 +126,7 @@ class Format:
         default: the role or type of a message that tells none.
         parts: from the ``type`` of a part to its shape; ``*_x`` stands for all that end so.
         signs: what tells the format.
+        refuses: keys that only messages of other formats have, and which these are.
         merges: whether the provider merges neighbours of one role.
         flat: whether the items of one response stand one after another, as messages.
         note: makes the message that bears a note.
@@ -152,6 +153,7 @@ class Format:
     roles: Mapping[str, tuple[Role, Shape]] = field(default_factory=dict)
     parts: Mapping[str, Shape] = field(default_factory=dict)
     signs: Signs = field(default_factory=Signs)
+    refuses: Mapping[str, str] = field(default_factory=dict)
     told_by: Sequence[str] = ("role",)
     default: str | None = None
     merges: bool = False
