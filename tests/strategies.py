@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, Protocol, TypeVar, cast
 
 from hypothesis import strategies as st
@@ -26,6 +28,8 @@ from reference import (
     walk_of,
 )
 
+langchain: Any = import_module("langchain_core.messages") if find_spec("langchain_core") else None
+
 NOTES = Notes(
     cleared="[Cleared to save context. Run the tool again if needed.]",
     cleared_done="[Carried out. Output cleared; do not repeat the call to see it.]",
@@ -33,7 +37,14 @@ NOTES = Notes(
     older=(Notes("[cleared@0]", "[done@0]", "[trimmed@0]"),),
 )
 TOOLS = ("read", "bash", "mail", "search")
-FORMATS: tuple[Format, ...] = ("openai-chat", "anthropic")
+FORMATS: tuple[Format, ...] = (
+    "openai-chat",
+    "openai-responses",
+    "anthropic",
+    "gemini",
+    "bedrock-converse",
+    *(("langchain",) if langchain else ()),
+)
 MOST_MESSAGES = 40
 
 PNG = "data:image/png;base64,iVBORw0KGgo="
@@ -147,6 +158,7 @@ class Call:
 
     id: str | None
     name: str
+    kind: str = ""
 
 
 # --- writers: one per format --------------------------------------------------------------------
@@ -306,6 +318,8 @@ class AnthropicWriter(Writer):
         return calls
 
     def thinking(self) -> list[dict[str, Any]]:
+        if chance(self.draw, 60):
+            return [{"type": "compaction", "content": text(self.draw, (60,))}]
         if not chance(self.draw, 5):
             return []
         if chance(self.draw, 3):
@@ -352,6 +366,281 @@ class AnthropicWriter(Writer):
         if chance(self.draw, 10):
             block["is_error"] = True
         return marked(self.draw, block)
+
+
+class ResponsesWriter(Writer):
+    """Flat items: what one response holds stands one after another."""
+
+    def user(self) -> None:
+        content: Any = text(self.draw, SMALL)
+        if chance(self.draw, 5):
+            content = [self.part() for _ in range(count(self.draw, 3))]
+        message = {"role": "user", "content": content}
+        self.messages.append({"type": "message", **message} if chance(self.draw, 3) else message)
+
+    def part(self) -> dict[str, Any]:
+        parts: list[dict[str, Any]] = [
+            {"type": "input_text", "text": text(self.draw, SMALL)},
+            {"type": "input_image", "image_url": PNG, "detail": "auto"},
+            {"type": "future_part", "body": {"url": PNG, "n": 1}},
+        ]
+        return pick(self.draw, parts)
+
+    def assistant(self, names: list[str]) -> list[Call]:
+        self.ids.new_message()
+        if chance(self.draw, 40):
+            self.messages.append(
+                {"type": "compaction", "encrypted_content": text(self.draw, (60,))}
+            )
+        if chance(self.draw, 3):
+            self.reasoning()
+        if chance(self.draw, 8):
+            self.hosted()
+        if not names or chance(self.draw, 4):
+            self.says()
+        calls = [Call(self.ids.next(), name) for name in names]
+        self.messages += [self.call(call) for call in calls]
+        return calls
+
+    def reasoning(self) -> None:
+        summary = [{"type": "summary_text", "text": text(self.draw, SMALL)}]
+        item: Message = {"type": "reasoning", "id": f"rs_{len(self.messages)}"}
+        item["summary"] = pick(self.draw, [[], summary])
+        item["encrypted_content"] = pick(self.draw, [None, text(self.draw, SMALL)])
+        self.messages.append(item)
+
+    def hosted(self) -> None:
+        items: list[Message] = [
+            {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"q": "a"}},
+            {
+                "type": "image_generation_call",
+                "id": "ig_1",
+                "status": "completed",
+                "result": "AAAA",
+            },
+            {"type": "item_reference", "id": "rs_0"},
+            {"id": "rs_1"},
+            {"type": "future_item", "x": text(self.draw, SMALL)},
+            {"type": "configuration_update", "reasoning": {"effort": "low"}},
+        ]
+        self.messages.append(pick(self.draw, items))
+
+    def says(self) -> None:
+        words = text(self.draw, SMALL)
+        parts: list[dict[str, Any]] = [
+            {"type": "output_text", "text": words, "annotations": []},
+            {"type": "refusal", "refusal": words},
+        ]
+        item = {"type": "message", "id": f"msg_{len(self.messages)}", "status": "completed"}
+        self.messages.append({**item, "role": "assistant", "content": [pick(self.draw, parts)]})
+
+    def call(self, call: Call) -> Message:
+        arguments = text(self.draw, (60, 0, 400))
+        items: list[Message] = [
+            {
+                "type": "function_call",
+                "call_id": call.id,
+                "name": call.name,
+                "arguments": arguments,
+            },
+            {"type": "custom_tool_call", "call_id": call.id, "name": call.name, "input": arguments},
+            {"type": "shell_call", "call_id": call.id, "action": {"commands": [arguments]}},
+            {"type": "local_shell_call", "id": call.id, "call_id": "x", "action": {"command": []}},
+        ]
+        item = pick(self.draw, items) if chance(self.draw, 4) else items[0]
+        call.kind = item["type"]
+        return item
+
+    def results(self, calls: list[Call], huge: bool = False) -> None:
+        for call in calls:
+            item: Message = {"type": f"{call.kind or 'function_call'}_output"}
+            item["id" if call.kind == "local_shell_call" else "call_id"] = call.id
+            item["output"] = self.output(call, huge)
+            self.messages.append(marked(self.draw, item))
+
+    def output(self, call: Call, huge: bool) -> Any:
+        words = self.result_text(huge)
+        if call.kind == "shell_call":
+            outcome = {"type": "exit", "exit_code": 1}
+            return [{"stdout": words, "stderr": "", "outcome": outcome}]
+        if call.kind != "local_shell_call" and chance(self.draw, 5):
+            return [{"type": "input_text", "text": words}, *([self.part()] if huge else [])]
+        return words
+
+
+class GeminiWriter(Writer):
+    """Contents in camel case or snake case, with ids or without."""
+
+    def system(self) -> None:
+        pass
+
+    def trim_note(self) -> None:
+        wording = pick(self.draw, [NOTES.trimmed, NOTES.older[0].trimmed])
+        self.messages.append({"role": "user", "parts": [{"text": wording}]})
+
+    def user(self) -> None:
+        parts: list[dict[str, Any]] = [{"text": text(self.draw, SMALL)}]
+        if chance(self.draw, 5):
+            parts.append({"inlineData": {"mimeType": "image/png", "data": b"png"}})
+        content: Message = {"role": "user", "parts": parts}
+        self.messages.append({"parts": parts} if chance(self.draw, 12) else content)
+
+    @property
+    def snake(self) -> bool:
+        return self.ids.scheme == "per turn"
+
+    def key(self, camel: str, snake: str) -> str:
+        return snake if self.snake else camel
+
+    def assistant(self, names: list[str]) -> list[Call]:
+        self.ids.new_message()
+        without_ids = self.ids.scheme == "equal"
+        calls = [Call(None if without_ids else self.ids.next(), name) for name in names]
+        parts: list[dict[str, Any]] = []
+        if not calls or chance(self.draw, 4):
+            parts.append({"text": text(self.draw, SMALL), "thought": chance(self.draw, 3)})
+        parts += [self.call(call) for call in calls]
+        if calls and chance(self.draw, 2):
+            signature = pick(self.draw, ["c2lnbmF0dXJl", b"signature"])
+            parts[-1][self.key("thoughtSignature", "thought_signature")] = signature
+        self.messages.append({"role": "model", "parts": parts})
+        return calls
+
+    def call(self, call: Call) -> dict[str, Any]:
+        made: dict[str, Any] = {"name": call.name, "args": {"path": text(self.draw, (60, 0, 400))}}
+        if call.id is not None:
+            made["id"] = call.id
+        return {self.key("functionCall", "function_call"): made}
+
+    def results(self, calls: list[Call], huge: bool = False) -> None:
+        parts = [self.response(call, huge) for call in calls]
+        if parts and chance(self.draw, 8):
+            parts.append({"text": text(self.draw, SMALL)})
+        if parts:
+            role = "function" if chance(self.draw, 8) else "user"
+            self.messages.append({"role": role, "parts": parts})
+
+    def response(self, call: Call, huge: bool) -> dict[str, Any]:
+        words = self.result_text(huge)
+        contents: list[dict[str, Any]] = [
+            {"output": words},
+            {"result": words},
+            {"a": 1, "b": words},
+        ]
+        made: dict[str, Any] = {"name": call.name, "response": pick(self.draw, contents)}
+        if call.id is not None:
+            made["id"] = call.id
+        if chance(self.draw, 12):
+            made["parts"] = [{"inlineData": {"mimeType": "image/png", "data": "AAAA"}}]
+        return {self.key("functionResponse", "function_response"): made}
+
+
+class BedrockWriter(Writer):
+    """Blocks of one key each; some messages of one role stand side by side."""
+
+    def system(self) -> None:
+        pass
+
+    def trim_note(self) -> None:
+        wording = pick(self.draw, [NOTES.trimmed, NOTES.older[0].trimmed])
+        self.messages.append({"role": "user", "content": [{"text": wording}]})
+
+    def user(self) -> None:
+        content: list[dict[str, Any]] = [{"text": text(self.draw, SMALL)}]
+        if chance(self.draw, 5):
+            content.append({"image": {"format": "png", "source": {"bytes": b"png"}}})
+        self.messages.append({"role": "user", "content": self.cached(content)})
+
+    def cached(self, content: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        if chance(self.draw, 12):
+            content.append({"cachePoint": {"type": "default"}})
+        return content
+
+    def assistant(self, names: list[str]) -> list[Call]:
+        self.ids.new_message()
+        content: list[dict[str, Any]] = []
+        if chance(self.draw, 5):
+            reasoning: list[dict[str, Any]] = [
+                {"reasoningText": {"text": text(self.draw, SMALL), "signature": "c2ln"}},
+                {"redactedContent": b"redacted"},
+            ]
+            content.append({"reasoningContent": pick(self.draw, reasoning)})
+        content.append({"text": text(self.draw, SMALL)})
+        calls = [Call(self.ids.next(), name) for name in names]
+        for call in calls:
+            use = {
+                "toolUseId": call.id,
+                "name": call.name,
+                "input": {"path": json_value(self.draw)},
+            }
+            content.append({"toolUse": use})
+        self.messages.append({"role": "assistant", "content": content})
+        return calls
+
+    def results(self, calls: list[Call], huge: bool = False) -> None:
+        blocks = [self.result(call, huge) for call in calls]
+        if blocks and chance(self.draw, 8):
+            blocks.append({"text": text(self.draw, SMALL)})
+        if blocks:
+            self.messages.append({"role": "user", "content": self.cached(blocks)})
+
+    def result(self, call: Call, huge: bool) -> dict[str, Any]:
+        words = self.result_text(huge)
+        contents: list[list[dict[str, Any]]] = [
+            [{"text": words}],
+            [{"json": {"lines": [words]}}],
+            [{"text": words}, {"image": {"format": "png", "source": {"bytes": b"png"}}}],
+        ]
+        content = pick(self.draw, contents) if chance(self.draw, 4) else contents[0]
+        status = pick(self.draw, ["success", "error"])
+        return {"toolResult": {"toolUseId": call.id, "content": content, "status": status}}
+
+
+class LangchainWriter(Writer):
+    """Message objects; calls may stand in the content as well."""
+
+    def system(self) -> None:
+        self.messages.append(langchain.SystemMessage(text(self.draw, SMALL)))
+
+    def trim_note(self) -> None:
+        wording = pick(self.draw, [NOTES.trimmed, NOTES.older[0].trimmed])
+        self.messages.append(langchain.HumanMessage(wording))
+
+    def user(self) -> None:
+        content: Any = text(self.draw, SMALL)
+        if chance(self.draw, 5):
+            content = [
+                {"type": "text", "text": content},
+                {"type": "image_url", "image_url": {"url": PNG}},
+            ]
+        self.messages.append(langchain.HumanMessage(content, id=f"m{len(self.messages)}"))
+
+    def assistant(self, names: list[str]) -> list[Call]:
+        self.ids.new_message()
+        calls = [Call(self.ids.next(), name) for name in names]
+        words = text(self.draw, SMALL)
+        made = [
+            {"id": call.id, "name": call.name, "args": {"path": text(self.draw, (60, 0, 400))}}
+            for call in calls
+        ]
+        content: Any = words
+        if chance(self.draw, 3):
+            uses = [
+                {"type": "tool_use", "id": c["id"], "name": c["name"], "input": c["args"]}
+                for c in made
+            ]
+            content = [{"type": "text", "text": words}, *uses]
+        self.messages.append(langchain.AIMessage(content, tool_calls=made))
+        return calls
+
+    def results(self, calls: list[Call], huge: bool = False) -> None:
+        for call in calls:
+            content: Any = self.result_text(huge)
+            if chance(self.draw, 6):
+                content = [{"type": "text", "text": content}, "more"]
+            name = call.name if chance(self.draw, 3) else None
+            message = langchain.ToolMessage(content, tool_call_id=call.id, name=name, artifact=[1])
+            self.messages.append(message)
 
 
 # --- histories ----------------------------------------------------------------------------------
@@ -434,10 +723,18 @@ class Session:
                 self.write.results(calls[1:])
 
 
+WRITERS: dict[Format, Callable[[Draw, Ids], Writer]] = {
+    "openai-chat": OpenAIWriter,
+    "openai-responses": ResponsesWriter,
+    "anthropic": AnthropicWriter,
+    "gemini": GeminiWriter,
+    "bedrock-converse": BedrockWriter,
+    "langchain": LangchainWriter,
+}
+
+
 def writer(format: Format, draw: Draw, ids: Ids) -> Writer:
-    kind: Callable[[Draw, Ids], Writer]
-    kind = OpenAIWriter if format == "openai-chat" else AnthropicWriter
-    return kind(draw, ids)
+    return WRITERS[format](draw, ids)
 
 
 @st.composite

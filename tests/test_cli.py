@@ -323,7 +323,7 @@ class TestErrors:
         [
             (["fit", "nope.json", "--budget", "9"], "nope.json: No such file or directory"),
             (["fit", EXAMPLE], "give --budget or --policy (see 'turnfit fit --help')"),
-            (["check", EXAMPLE, "--format", "zork"], "'zork' is not one of 'openai-chat', 'anth"),
+            (["check", EXAMPLE, "--format", "zork"], "'zork' is not one of 'openai-chat', 'open"),
             (["fit", EXAMPLE, "--budget", "many"], "'many' is not a valid integer"),
             (["fit", EXAMPLE, "--foo"], "'--foo'"),
             (["fit", EXAMPLE, "--budget", "9", "--policy", "nope.toml"], "nope.toml: No such file"),

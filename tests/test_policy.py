@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import fields
 from typing import Any
 
 import pytest
 import turnfit as tf
+from hypothesis import given
+from hypothesis import strategies as st
 
 
 @pytest.mark.parametrize(
@@ -135,3 +139,54 @@ def test_the_guidance_tells_of_the_safety_net_and_is_constant() -> None:
     careful = tf.guidance(tf.Policy(budget=10, no_rerun=("send",), clear_tool_inputs=True))
     assert "must not be repeated" in careful
     assert "arguments" in careful
+
+
+NAMES = st.lists(st.text(max_size=8), max_size=3, unique=True)
+HINTS = st.dictionaries(
+    st.text(max_size=8), st.dictionaries(st.sampled_from(["readOnlyHint"]), st.booleans())
+)
+POLICIES = st.builds(
+    tf.Policy,
+    budget=st.integers(1, 10**9),
+    window=st.none() | st.just(10**10),
+    output=st.integers(0, 10**6),
+    reserve=st.integers(0, 10**6),
+    keep=st.one_of(
+        st.tuples(st.just("fraction"), st.floats(0, 1)),
+        st.tuples(st.sampled_from(["tokens", "results"]), st.integers(0, 10**6)),
+    ),
+    worth=st.floats(1, 100),
+    grid=st.floats(0, 1),
+    exclude_tools=NAMES,
+    no_rerun=NAMES | HINTS,
+    clear_tool_inputs=st.booleans(),
+    pinned=st.lists(st.integers(0, 10**6), max_size=3),
+    notes=st.builds(tf.Notes, cleared=st.text(min_size=1, max_size=40).filter(str.strip)),
+)
+
+
+@given(POLICIES)
+def test_a_policy_survives_json_and_toml(policy: tf.Policy) -> None:
+    assert tf.Policy.from_dict(json.loads(json.dumps(policy.to_dict()))) == policy
+    assert tf.Policy.from_toml(policy.to_toml()) == policy
+
+
+def test_every_field_is_written_down() -> None:
+    policy = tf.Policy(budget=1000)
+    assert list(policy.to_dict()) == [entry.name for entry in fields(policy)]
+    assert list(policy.to_dict()["notes"]) == [entry.name for entry in fields(policy.notes)]
+
+
+@pytest.mark.parametrize("field", ["pinned", "no_rerun"])
+def test_a_predicate_cannot_be_written_down_and_the_error_names_the_field(field: str) -> None:
+    policy = tf.Policy(**{"budget": 1000, field: lambda _: True})  # type: ignore[arg-type]
+    for write in (policy.to_dict, policy.to_toml):
+        with pytest.raises(ValueError, match=f"{field} is a predicate"):
+            write()
+
+
+def test_an_unknown_name_in_toml_is_an_error_with_the_nearest() -> None:
+    with pytest.raises(ValueError, match="did you mean 'exclude_tools'"):
+        tf.Policy.from_toml('budget = 9\nexclude_tool = ["read"]')
+    with pytest.raises(ValueError, match="did you mean 'trimmed'"):
+        tf.Policy.from_toml('budget = 9\n[notes]\ntrimed = "x"')

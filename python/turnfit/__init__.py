@@ -9,7 +9,7 @@
 """
 
 from turnfit._core import __version__
-from turnfit.errors import BudgetError, FormatError, TurnfitError
+from turnfit.errors import BudgetError, BusyError, FormatError, TurnfitError
 from turnfit.fitting.conversation import Conversation
 from turnfit.fitting.fit import fit
 from turnfit.fitting.fitted import Cleared, Fitted, Largest
@@ -18,6 +18,7 @@ from turnfit.fitting.notes import Notes
 from turnfit.fitting.policy import Policy
 from turnfit.messages.check import check
 from turnfit.messages.estimate import estimate_message, estimate_request
+from turnfit.messages.formats.table import Body, Format, Shape
 from turnfit.messages.native import Call, Media, Message, Result, Text
 from turnfit.messages.reading import Problem
 from turnfit.tokens import (
@@ -30,12 +31,15 @@ from turnfit.tokens import (
 )
 
 __all__ = [
+    "Body",
     "BudgetError",
+    "BusyError",
     "Call",
     "Cleared",
     "Conversation",
     "FileEstimate",
     "Fitted",
+    "Format",
     "FormatError",
     "Largest",
     "Media",
@@ -45,6 +49,7 @@ __all__ = [
     "Problem",
     "Result",
     "ScriptCounts",
+    "Shape",
     "Text",
     "TurnfitError",
     "__version__",

@@ -2,14 +2,15 @@
 
 ``TurnfitError``
     ├── ``FormatError`` (also a ``ValueError``): a message that can't be read
-    └── ``BudgetError`` (also a ``ValueError``): a budget without room for any message
+    ├── ``BudgetError`` (also a ``ValueError``): a budget without room for any message
+    └── ``BusyError`` (also a ``RuntimeError``): a conversation that another thread uses
 
 Bad arguments are plain ``TypeError`` and ``ValueError`` with the parameter named.
 """
 
 from __future__ import annotations
 
-__all__ = ["BudgetError", "FormatError", "TurnfitError"]
+__all__ = ["BudgetError", "BusyError", "FormatError", "TurnfitError"]
 
 
 class TurnfitError(Exception):
@@ -44,3 +45,7 @@ class BudgetError(TurnfitError, ValueError):
 
     def __reduce__(self) -> tuple[type[BudgetError], tuple[str, dict[str, int]]]:
         return type(self), (str(self), self.parts)
+
+
+class BusyError(TurnfitError, RuntimeError):
+    """A conversation that is in use already: by another thread, or by its own predicate."""

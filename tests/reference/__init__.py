@@ -22,8 +22,9 @@ from reference.pricing import (
     json_price,
     price,
 )
-from reference.reading import Call, Notes, Read, read, system_price, tools_price
-from reference.request import fit, order, request, trim_note
+from reference.reading import read, read_all, system_price, tools_price
+from reference.request import fit, joined, order, request, trim_note
+from reference.rows import Call, Notes, Read
 from reference.walk import Draft, Keep, Plan, Policy, plan, walk_of
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "fit",
     "in_flight",
     "is_safe",
+    "joined",
     "json_price",
     "order",
     "orphans",
@@ -51,6 +53,7 @@ __all__ = [
     "plan",
     "price",
     "read",
+    "read_all",
     "request",
     "system_price",
     "tools_price",

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from reference.pricing import Spot
-from reference.reading import Call, Read, Result
+from reference.rows import Call, Read, Result
 
 
 def pair(reads: Sequence[Read]) -> dict[Spot, Spot]:
@@ -29,18 +29,40 @@ def answered_call(
     """
     for earlier in range(index, -1, -1):
         bearing = [
-            (earlier, number)
-            for number, call in enumerate(reads[earlier].calls)
-            if bears(call, result) and (earlier < index or call.place < result.place)
+            (message, number)
+            for message in response_up_to(reads, earlier)
+            for number, call in enumerate(reads[message].calls)
+            if bears(call, result) and (message < index or call.place < result.place)
         ]
         if bearing:
             open_ones = [spot for spot in bearing if spot not in answered]
             return open_ones[0] if open_ones else bearing[-1]
-    return None
+    return newest_reference(reads, index)
+
+
+def response_up_to(reads: Sequence[Read], end: int) -> range:
+    """A message, with those before it that are of the same response."""
+    start = end
+    while reads[start].goes_on:
+        start -= 1
+    return range(start, end + 1)
+
+
+def newest_reference(reads: Sequence[Read], index: int) -> Spot | None:
+    """What a result without a call may answer: the provider holds it."""
+    references = [
+        (earlier, number)
+        for earlier in range(index)
+        for number, call in enumerate(reads[earlier].calls)
+        if call.is_reference
+    ]
+    return references[-1] if references else None
 
 
 def bears(call: Call, result: Result) -> bool:
     """'that bears its id'; 'without ids, position and name decide'."""
+    if call.is_reference:
+        return False
     if result.id is not None:
         return call.id == result.id
     return result.name is None or call.name == result.name
@@ -48,7 +70,12 @@ def bears(call: Call, result: Result) -> bool:
 
 def unanswered(reads: Sequence[Read], answers: Mapping[Spot, Spot]) -> list[Spot]:
     answered = set(answers.values())
-    calls = [(index, number) for index, row in enumerate(reads) for number in range(len(row.calls))]
+    calls = [
+        (index, number)
+        for index, row in enumerate(reads)
+        for number, call in enumerate(row.calls)
+        if not call.is_reference
+    ]
     return [spot for spot in calls if spot not in answered]
 
 

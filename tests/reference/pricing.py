@@ -8,8 +8,10 @@ from collections.abc import Set as AbstractSet
 from functools import cache
 from typing import Any, Literal
 
-Format = Literal["openai-chat", "anthropic"]
-Message = dict[str, Any]
+Format = Literal[
+    "openai-chat", "openai-responses", "anthropic", "gemini", "bedrock-converse", "langchain"
+]
+Message = Any
 Spot = tuple[int, int]
 """A call or a result: the index of its message, and which of the message's calls (results)."""
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from reference.pricing import (
-    FRAME,
     MEDIUM,
     Format,
     Message,
@@ -18,94 +17,28 @@ from reference.pricing import (
     unknown_keys_price,
     value_price,
 )
-
-
-@dataclass(frozen=True)
-class Notes:
-    """The wording of the notes; `older` are versions that were shipped, only recognised."""
-
-    cleared: str
-    cleared_done: str
-    trimmed: str
-    older: tuple[Notes, ...] = ()
-
-    def versions(self) -> tuple[Notes, ...]:
-        return (self, *self.older)
-
-    def is_cleared(self, content: Any) -> bool:
-        """Whether a result's content is one of turnfit's notes."""
-        text = only_text(content)
-        return any(text in (notes.cleared, notes.cleared_done) for notes in self.versions())
-
-    def is_trimmed(self, content: Any) -> bool:
-        """Whether a message's content is the note that earlier conversation was trimmed."""
-        text = only_text(content)
-        return any(text == notes.trimmed for notes in self.versions())
-
-
-def only_text(content: Any) -> str | None:
-    """The text of a content that is one text, as a string or as a single text block."""
-    if isinstance(content, str):
-        return content
-    if isinstance(content, list) and len(content) == 1 and isinstance(content[0], dict):
-        block = content[0]
-        if block.get("type") == "text" and isinstance(block.get("text"), str):
-            text: str = block["text"]
-            return text
-    return None
-
-
-@dataclass(frozen=True)
-class Call:
-    """A tool call; `place` is where it stands in its message."""
-
-    place: int
-    id: str | None
-    name: str | None
-    arguments: int
-
-
-@dataclass(frozen=True)
-class Result:
-    """A tool result; `content` is the price of its content without id and name."""
-
-    place: int
-    id: str | None
-    name: str | None
-    content: int
-    clearable: bool
-    noted: bool
-
-
-@dataclass
-class Read:
-    """What the rules know of a message."""
-
-    role: str
-    cost: int = FRAME
-    calls: list[Call] = field(default_factory=list)
-    results: list[Result] = field(default_factory=list)
-    is_note: bool = False
-
-    @property
-    def is_preamble_kind(self) -> bool:
-        return self.role in ("system", "developer")
-
-    @property
-    def opens_turn(self) -> bool:
-        """A user message; 'a message that carries a tool result opens no turn', nor does a note."""
-        return self.role == "user" and not self.results and not self.is_note
-
-    @property
-    def opens_round(self) -> bool:
-        return self.role == "assistant"
+from reference.rows import Call, Notes, Read, Result
+from reference.wires import READERS
 
 
 def read(message: Message, format: Format, notes: Notes) -> Read:
     """A wire message as the rules see it."""
+    if format in READERS:
+        return READERS[format](message, notes)
     row = read_openai(message, notes) if format == "openai-chat" else read_anthropic(message, notes)
     row.is_note = row.role == "user" and notes.is_trimmed(message.get("content"))
     return row
+
+
+def read_all(messages: Sequence[Message], format: Format, notes: Notes) -> list[Read]:
+    """A history; 'all output items of one response form one unit': those one after another."""
+    reads = [read(message, format, notes) for message in messages]
+    if format == "openai-responses":
+        for row in reads:
+            row.is_output = row.role == "assistant"
+        for before, row in pairwise(reads):
+            row.goes_on = before.is_output and row.is_output
+    return reads
 
 
 OPENAI_ROLES = {"system", "developer", "user", "assistant", "tool", "function"}
@@ -213,6 +146,9 @@ def read_anthropic_block(row: Read, place: int, block: Any, notes: Notes) -> Non
     elif kind == "thinking":
         row.cost += value_price(block.get("thinking")) + value_price(block.get("signature"))
         row.cost += unknown_keys_price(block, {"type", "thinking", "signature"})
+    elif kind == "compaction":
+        row.marker = True
+        row.cost += value_price(block.get("content")) + value_price(block.get("encrypted_content"))
     elif kind == "redacted_thinking":
         row.cost += value_price(block.get("data")) + unknown_keys_price(block, {"type", "data"})
     else:

@@ -21,7 +21,8 @@ from reference.pricing import (
     price,
     rounded_up,
 )
-from reference.reading import Notes, Read, Result, read, system_price, tools_price
+from reference.reading import read_all, system_price, tools_price
+from reference.rows import Notes, Read, Result
 
 Keep = tuple[Literal["tokens", "fraction", "results"], float]
 
@@ -87,8 +88,11 @@ def walk_of(
     system: Any = None,
     tools: Sequence[Any] | None = None,
 ) -> Walk:
-    reads = [read(message, format, notes) for message in messages]
-    return Walk(reads, policy, notes, system_price(system) + tools_price(tools))
+    reads = read_all(messages, format, notes)
+    horizon = max((m for m, row in enumerate(reads) if row.marker), default=0)
+    reads[:horizon] = [Read("replaced", cost=0) for _ in range(horizon)]
+    besides = system_price(system) + tools_price(tools)
+    return Walk(reads, policy, notes, besides, horizon)
 
 
 Draft = tuple[int, list[int], bool, list[Spot]]
@@ -98,8 +102,12 @@ Draft = tuple[int, list[int], bool, list[Spot]]
 class Walk:
     """One history under one policy."""
 
-    def __init__(self, reads: list[Read], policy: Policy, notes: Notes, besides: int) -> None:
+    def __init__(
+        self, reads: list[Read], policy: Policy, notes: Notes, besides: int, horizon: int
+    ) -> None:
         self.reads = reads
+        self.horizon = horizon
+        """'What precedes a compaction has been replaced already: it costs nothing.'"""
         self.policy = policy
         self.notes = notes
         self.besides = besides + policy.reserve + REQUEST_FRAME
@@ -209,7 +217,8 @@ class Walk:
         if call is None or not self.policy.clear_tool_inputs or call[0] in self.policy.pinned:
             return 0
         first = next(other for other in self.worth_clearing if self.answers.get(other) == call)
-        saving = self.reads[call[0]].calls[call[1]].arguments - price(compact(CLEARED_ARGUMENTS))
+        made = self.reads[call[0]].calls[call[1]]
+        saving = 0 if made.fixed else made.arguments - price(compact(CLEARED_ARGUMENTS))
         return max(saving, 0) if spot == first else 0
 
     # kept whole
@@ -272,8 +281,8 @@ class Walk:
     @cached_property
     def preamble_end(self) -> int:
         """The preamble: 'the leading system/developer messages'."""
-        after = (m for m, row in enumerate(self.reads) if not row.is_preamble_kind)
-        return next(after, len(self.reads))
+        later = range(self.horizon, len(self.reads))
+        return next((m for m in later if not self.reads[m].is_preamble_kind), len(self.reads))
 
     @cached_property
     def first_user(self) -> int | None:
@@ -316,22 +325,30 @@ class Walk:
     @cached_property
     def always(self) -> set[int]:
         """What every request of steps 2 and 3 keeps: preamble, first user message, pins."""
-        kept = set(range(self.preamble_end))
+        kept = set(range(self.horizon, self.preamble_end))
         if self.first_user is not None:
             kept.add(self.first_user)
         for pin in self.policy.pinned:
             kept |= self.pinned_span(pin)
-        return kept
+        return kept | self.marker_span
+
+    @cached_property
+    def marker_span(self) -> set[int]:
+        """'The block or item is never left out', nor what its message calls."""
+        marked = self.horizon < len(self.reads) and self.reads[self.horizon].marker
+        return self.pinned_span(self.horizon) if marked else set()
 
     def pinned_span(self, pin: int) -> set[int]:
         """'A pinned message with a call or a result, and one that opens a turn where a cut is not
         safe, pins the whole span between the two safe starts around it; any other pins itself.'
+        'All output items of one response form one unit.'
         """
-        if pin >= len(self.reads) or self.reads[pin].is_note:
+        if not self.horizon <= pin < len(self.reads) or self.reads[pin].is_note:
             return set()
         row = self.reads[pin]
         inside_a_pair = row.opens_turn and pin != self.first_user and not self.is_uncut(pin)
-        if not row.calls and not row.results and not inside_a_pair:
+        inside_a_response = row.is_output and pin in self.policy.pinned
+        if not (row.calls or row.results or inside_a_pair or inside_a_response):
             return {pin}
         before = [start for start in self.uncut_starts if start <= pin]
         after = [start for start in self.uncut_starts if start > pin]
@@ -353,7 +370,7 @@ class Walk:
         """What is always kept and everything from the start on, without notes that came in."""
         kept = [m for m in self.everything if m in base or m >= start]
         kept = [m for m in kept if m not in self.incoming_notes]
-        dropped = len(kept) + len(self.incoming_notes) < len(self.reads)
+        dropped = self.horizon + len(kept) + len(self.incoming_notes) < len(self.reads)
         note = dropped or bool(self.incoming_notes)
         return start, kept, note, [spot for spot in cleared if spot[0] in kept]
 

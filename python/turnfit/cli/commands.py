@@ -33,7 +33,7 @@ _OPTIONS: dict[str, Any] = {"context_settings": {"help_option_names": ["-h", "--
 _format = click.option(
     "--format",
     metavar="NAME",
-    type=click.Choice([name for name, format_ in FORMATS.items() if format_.reader is None]),
+    type=click.Choice([name for name, format_ in FORMATS.items() if not format_.of_objects]),
     help="The wire format; recognised from the messages where it is not given.",
 )
 _history = click.argument("history", metavar="HISTORY")

@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from threading import Lock
 from typing import Any, NoReturn
 
 from turnfit import _core
-from turnfit.fitting.fit import policy_of
+from turnfit.errors import BusyError
+from turnfit.fitting.fit import fit_repaired, policy_of
 from turnfit.fitting.fitted import Fitted
-from turnfit.fitting.frame import Frame, new_ledger
+from turnfit.fitting.frame import Frame, new_ledger, parted
 from turnfit.fitting.policy import Policy
 from turnfit.messages.formats import PLAIN, format_named, recognise
 from turnfit.messages.formats.table import Format
 from turnfit.messages.reading import Message, as_list
 
 __all__ = ["Conversation"]
+
+
+class Alone:
+    """Lets one in at a time; whoever comes meanwhile gets an error instead of waiting."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+
+    def __enter__(self) -> None:
+        if not self._lock.acquire(blocking=False):
+            raise BusyError("this Conversation is in use already; it is for one thread at a time")
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
 
 
 class Conversation:
@@ -30,7 +46,7 @@ class Conversation:
         budget: in place of a policy: the tokens that a request may take, all in.
         system: a system prompt that is sent beside the messages.
         tools: the tool definitions, as they are sent.
-        format: the format's name; recognised from the messages where it is not given.
+        format: the format, or its name; recognised from the messages where it is not given.
 
     >>> conversation = Conversation(budget=1000)
     >>> conversation.append({"role": "user", "content": "Count to three."})
@@ -45,7 +61,7 @@ class Conversation:
         budget: int | None = None,
         system: Any = None,
         tools: Any = None,
-        format: str | None = None,
+        format: str | Format | None = None,
     ) -> None:
         self._policy = policy_of(policy, budget)
         self._system = system
@@ -57,6 +73,7 @@ class Conversation:
         self._ledger = new_ledger(self._policy, self._format)
         self._plan: _core.Plan | None = None
         self._request: list[Message] = []
+        self._alone = Alone()
 
     def __len__(self) -> int:
         """The number of messages appended."""
@@ -81,10 +98,11 @@ class Conversation:
     def policy(self, policy: Policy) -> None:
         policy = policy_of(policy, None)
         frame = Frame.of(policy, self._system, self._tools)
-        ledger = new_ledger(policy, self._format)
-        ledger.fill(self._history)
-        self._policy, self._frame = policy, frame
-        self._use(self._format, ledger)
+        with self._alone:
+            ledger = new_ledger(policy, self._format)
+            ledger.fill(self._history)
+            self._policy, self._frame = policy, frame
+            self._use(self._format, ledger)
 
     def append(self, message: Message) -> None:
         """Append a message.
@@ -99,9 +117,15 @@ class Conversation:
 
         Raises:
             FormatError: if one can't be read, with its index in the history.
+            BusyError: if another thread uses the conversation.
         """
         added = as_list(messages)
+        with self._alone:
+            self._extend(added)
+
+    def _extend(self, added: list[Message]) -> None:
         told = None if self._told else recognise(added)
+        added = parted(self._policy, told or self._format, added)
         if told is not None and told is not self._format:
             ledger = new_ledger(self._policy, told)
             ledger.fill([*self._history, *added])
@@ -117,18 +141,26 @@ class Conversation:
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Conversation can't be copied or pickled; extend a new one by `history`")
 
-    def fit(self) -> Fitted:
+    def fit(self, *, repair: bool = False) -> Fitted:
         """The request that `turnfit.fit` makes of this history.
 
         It stays as it is when the conversation goes on.
+
+        Args:
+            repair: as in `turnfit.fit`; where there is something to repair, this costs
+                as much as that.
         """
-        plan = self._frame.plan(self._ledger)
+        with self._alone:
+            if repair and (self._ledger.dead_calls() or self._ledger.orphans()):
+                return fit_repaired(self._history.copy(), self._format, self._ledger, self._frame)
+            plan = self._frame.plan(self._ledger)
         ledger, history = self._ledger, self._history
 
         def build() -> list[Message]:
-            if ledger is self._ledger:
-                return self._patched(plan)
-            return ledger.request(history, plan)
+            with self._alone:
+                if ledger is self._ledger:
+                    return self._patched(plan)
+                return ledger.request(history, plan)
 
         return Fitted(history, self._format, ledger, plan, self._frame, build)
 

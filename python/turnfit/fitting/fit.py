@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from turnfit.fitting.fitted import Fitted
-from turnfit.fitting.frame import Frame, new_ledger
+from turnfit import _core
+from turnfit.fitting.fitted import Fitted, Source
+from turnfit.fitting.frame import Frame, new_ledger, parted, pinned_elsewhere
 from turnfit.fitting.policy import Policy
 from turnfit.messages.formats import format_of
+from turnfit.messages.formats.table import Format
 from turnfit.messages.reading import Message, as_list
+from turnfit.messages.repair import repaired
 
-__all__ = ["fit", "policy_of"]
+__all__ = ["fit", "fit_repaired", "policy_of"]
 
 
 def policy_of(policy: Policy | None, budget: int | None) -> Policy:
@@ -32,7 +35,8 @@ def fit(
     budget: int | None = None,
     system: Any = None,
     tools: Any = None,
-    format: str | None = None,
+    format: str | Format | None = None,
+    repair: bool = False,
 ) -> Fitted:
     """Fit a message history into a request budget, without ever breaking it.
 
@@ -46,7 +50,9 @@ def fit(
         budget: in place of a policy: the tokens that the request may take, all in.
         system: a system prompt that is sent beside the messages.
         tools: the tool definitions, as they are sent.
-        format: the format's name; recognised from the messages where it is not given.
+        format: the format, or its name; recognised from the messages where it is not given.
+        repair: answer calls that nothing will answer any more by a note, and leave out
+            results of no call, in the request only; `Fitted.problems` still names them.
 
     Returns:
         The request and what was done for it.
@@ -64,6 +70,21 @@ def fit(
     history = as_list(messages)
     frame = Frame.of(policy, system, tools)
     found = format_of(history, format)
+    history = parted(policy, found, history)
     ledger = new_ledger(policy, found)
     ledger.fill(history)
+    if repair:
+        return fit_repaired(history, found, ledger, frame)
     return Fitted(history, found, ledger, frame.plan(ledger), frame)
+
+
+def fit_repaired(
+    history: list[Message], format_: Format, ledger: _core.Ledger, frame: Frame
+) -> Fitted:
+    """Fits a history after its dead calls and orphans are repaired."""
+    whole = repaired(history, format_, ledger, frame.policy.notes.unanswered)
+    ledger = new_ledger(pinned_elsewhere(frame.policy, whole.origins), format_)
+    ledger.fill(whole.messages)
+    plan = frame.plan(ledger)
+    source = Source(history, whole.origins)
+    return Fitted(whole.messages, format_, ledger, plan, frame, source=source)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby, pairwise
@@ -53,6 +53,19 @@ class Largest:
     tokens: int
 
 
+@dataclass(frozen=True)
+class Source:
+    """The history that was repaired before it was fitted.
+
+    Attributes:
+        history: the messages as they came.
+        origins: where each repaired message stood; None for one that was added.
+    """
+
+    history: list[Message]
+    origins: list[int | None]
+
+
 class Fitted:
     """A request that was fitted into a budget, and what was done for it.
 
@@ -71,8 +84,10 @@ class Fitted:
         plan: _core.Plan,
         frame: Frame,
         build: Callable[[], list[Message]] | None = None,
+        source: Source | None = None,
     ) -> None:
         self._history = history
+        self._source = source
         self._format = format_
         self._ledger = ledger
         self._plan = plan
@@ -90,7 +105,8 @@ class Fitted:
         What didn't change are the history's own objects, what did is a copy. The list
         is the caller's.
         """
-        return self._build()
+        request = self._build()
+        return self._format.join(request) if self._format.join else request
 
     @property
     def fits(self) -> bool:
@@ -112,35 +128,54 @@ class Fitted:
     def cleared(self) -> tuple[Cleared, ...]:
         """The results whose contents were replaced, of those still in the request."""
         cleared: list[Cleared] = []
+        origins = self._source.origins if self._source else range(self._plan.messages)
         for index, rows in groupby(self._ledger.cleared(self._plan), key=itemgetter(0)):
             read = _core.read_message(table_of(self._format), index, self._history[index])[2]
+            at = origins[index]
             cleared += [
-                Cleared(index, read[place][1], tool, tokens) for _, place, tool, tokens in rows
+                Cleared(index if at is None else at, read[place][1], tool, tokens)
+                for _, place, tool, tokens in rows
             ]
         return tuple(cleared)
 
     @cached_property
     def dropped(self) -> tuple[range, ...]:
         """The messages left out, as ranges of indices of the history."""
-        kept = self._plan.kept
-        edges = [(0, 0), *kept, (self._plan.messages, self._plan.messages)]
+        kept, messages = self._plan.kept, self._plan.messages
+        if self._source is not None:
+            messages = len(self._source.history)
+            kept = _spans(
+                [
+                    origin
+                    for start, end in kept
+                    for origin in self._source.origins[start:end]
+                    if origin is not None
+                ]
+            )
+        edges = [(0, 0), *kept, (messages, messages)]
         gaps = (range(before[1], after[0]) for before, after in pairwise(edges))
         return tuple(gap for gap in gaps if gap)
 
     @cached_property
     def first_changed(self) -> int | None:
         """The first message of the request that isn't the history's at that place."""
-        if self.step == "whole":
+        if self.step == "whole" and self._source is None:
             return None
-        pairs = zip(self.messages, self._history, strict=False)
+        pairs = zip(self.messages, self._came, strict=False)
         changed = (index for index, (sent, saved) in enumerate(pairs) if sent is not saved)
         return next(changed, None)
 
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
         """What a provider would refuse in the history as it came."""
-        history = self._history[: self._plan.messages]
-        return tuple(check(history, format=self._format.name))
+        return tuple(check(self._came, format=self._format))
+
+    @property
+    def _came(self) -> list[Message]:
+        """The history as it came."""
+        if self._source is not None:
+            return self._source.history
+        return self._history[: self._plan.messages]
 
     @cached_property
     def largest(self) -> Largest | None:
@@ -193,7 +228,10 @@ class Fitted:
         return "\n".join(lines)
 
     def _tokens_of(self, gap: Sequence[int]) -> int:
-        return sum(map(self._ledger.message_tokens, gap))
+        if self._source is None:
+            return sum(map(self._ledger.message_tokens, gap))
+        read = (_core.read_message(table_of(self._format), at, self._came[at]) for at in gap)
+        return sum(tokens for _, tokens, _ in read)
 
     def as_dict(self) -> dict[str, Any]:
         """Flat figures without any text of a message, for logs and traces."""
@@ -214,11 +252,29 @@ class Fitted:
         }
 
 
+def _spans(indices: Iterable[int]) -> list[tuple[int, int]]:
+    """Indices in rising order, as ranges of start and end."""
+    spans: list[tuple[int, int]] = []
+    for index in indices:
+        if spans and spans[-1][1] == index:
+            spans[-1] = (spans[-1][0], index + 1)
+        else:
+            spans.append((index, index + 1))
+    return spans
+
+
 def _unmarked(value: Any) -> Any:
     """A message without its cache marks, which the provider doesn't compare."""
     if isinstance(value, dict):
         return {key: _unmarked(item) for key, item in value.items() if key != "cache_control"}
-    return [_unmarked(item) for item in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [_unmarked(item) for item in value if not _is_mark(item)]
+    return value
+
+
+def _is_mark(block: Any) -> bool:
+    """Bedrock's mark is a block of its own."""
+    return isinstance(block, dict) and list(block) == ["cachePoint"]
 
 
 def _span(gap: range) -> str:

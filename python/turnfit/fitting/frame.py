@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from turnfit import _core
@@ -12,8 +13,9 @@ from turnfit.fitting.policy import Policy
 from turnfit.messages.estimate import FRAME, system_tokens, tools_tokens
 from turnfit.messages.formats import table_of
 from turnfit.messages.formats.table import Format
+from turnfit.messages.reading import Message
 
-__all__ = ["Frame", "new_ledger"]
+__all__ = ["Frame", "new_ledger", "parted", "pinned_elsewhere"]
 
 
 @dataclass(frozen=True)
@@ -68,10 +70,29 @@ def new_ledger(policy: Policy, format_: Format) -> _core.Ledger:
         stride=policy.stride,
         notes=(policy.notes.cleared, policy.notes.cleared_done, policy.notes.trimmed),
         arguments=ARGUMENTS_CLEARED,
-        known_cleared=[note for notes in known for note in (notes.cleared, notes.cleared_done)],
+        known_cleared=[
+            note
+            for notes in known
+            for note in (notes.cleared, notes.cleared_done, notes.unanswered)
+        ],
         known_trimmed=[notes.trimmed for notes in known],
         clear_inputs=policy.clear_tool_inputs,
         pinned=policy.pinned if callable(policy.pinned) else set(policy.pinned),
         treatment=lambda tool: (tool in policy.exclude_tools, policy.must_not_rerun(tool)),
     )
     return _core.Ledger(table_of(format_), terms)
+
+
+def parted(policy: Policy, format_: Format, messages: list[Message]) -> list[Message]:
+    """The messages, with turnfit's own notes apart from those that they were merged with."""
+    if format_.split is None:
+        return messages
+    return format_.split(messages, {notes.trimmed for notes in (*NOTES, policy.notes)})
+
+
+def pinned_elsewhere(policy: Policy, origins: Sequence[int | None]) -> Policy:
+    """The policy for messages that stood elsewhere; None for one that is new."""
+    if callable(policy.pinned):
+        return policy
+    pinned = set(policy.pinned)
+    return replace(policy, pinned=[at for at, origin in enumerate(origins) if origin in pinned])

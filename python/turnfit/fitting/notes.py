@@ -23,6 +23,7 @@ class Notes:
         cleared: in place of a tool result that can be had again.
         cleared_done: in place of the result of a tool that must not run again for it.
         trimmed: a user message behind the first one, where later ones were dropped.
+        unanswered: as the result of a call that was never answered, where that is repaired.
     """
 
     cleared: str = (
@@ -36,6 +37,10 @@ class Notes:
     trimmed: str = (
         "[turnfit: automatic note. Earlier parts of this conversation were left out to keep it "
         "inside the context window. The work goes on from the messages below.]"
+    )
+    unanswered: str = (
+        "[turnfit: automatic note. No result of this call was recorded; nothing is known of "
+        "its outcome.]"
     )
 
     def __post_init__(self) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from math import floor
 from typing import Any, Literal, TypeAlias
 
 from turnfit.fitting.notes import Notes, refuse_unknown
+from turnfit.fitting.toml import to_toml
 from turnfit.messages.reading import Message
 
 __all__ = ["Keep", "NoRerun", "Pinned", "Policy"]
@@ -119,6 +121,41 @@ class Policy:
         hints = self.no_rerun.get(tool)
         return hints is not None and not (hints.get("readOnlyHint") or hints.get("idempotentHint"))
 
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain values, as JSON or TOML hold them; `from_dict` reads them.
+
+        Raises:
+            ValueError: if a field is a predicate, with its name.
+
+        >>> Policy.from_dict(Policy(budget=1000).to_dict()) == Policy(budget=1000)
+        True
+        """
+        return {entry.name: _plain(entry.name, getattr(self, entry.name)) for entry in fields(self)}
+
+    def to_toml(self) -> str:
+        """The fields as a TOML document; those that are None are left out.
+
+        Raises:
+            ValueError: if a field is a predicate, with its name.
+
+        >>> print(Policy(budget=1000).to_toml().splitlines()[0])
+        budget = 1000
+        """
+        return to_toml({key: value for key, value in self.to_dict().items() if value is not None})
+
+    @classmethod
+    def from_toml(cls, text: str) -> Policy:
+        """The policy that a TOML document holds.
+
+        Raises:
+            ValueError: for broken TOML, and for a field that there is not, with the
+                nearest name.
+
+        >>> Policy.from_toml('budget = 1000\\nkeep = ["results", 3]').keep
+        ('results', 3)
+        """
+        return cls.from_dict(tomllib.loads(text))
+
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Policy:
         """The policy with these fields, as a TOML or JSON file has them.
@@ -138,6 +175,17 @@ class Policy:
         if isinstance(read.get("notes"), Mapping):
             read["notes"] = Notes.from_dict(read["notes"])
         return cls(**read)
+
+
+def _plain(name: str, value: Any) -> Any:
+    """A field's value as JSON holds it."""
+    if callable(value):
+        raise ValueError(f"{name} is a predicate, which can't be written down")
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    if isinstance(value, Mapping):
+        return {key: _plain(name, item) for key, item in value.items()}
+    return list(value) if isinstance(value, tuple | set | frozenset) else value
 
 
 _MOST = 2**62

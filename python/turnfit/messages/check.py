@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from turnfit.messages.formats import format_of, read_history
+from turnfit.messages.formats.table import Format
 from turnfit.messages.reading import Message, Problem, as_list
 
 __all__ = ["check"]
 
 
-def check(messages: Iterable[Message], *, format: str | None = None) -> list[Problem]:
+def check(messages: Iterable[Message], *, format: str | Format | None = None) -> list[Problem]:
     """What a provider would refuse in these messages; nothing where all is well.
 
     Args:
         messages: a history or a request, in one of the wire formats.
-        format: the format's name; recognised from the messages where it is not given.
+        format: the format, or its name; recognised from the messages where it is not given.
 
     Returns:
         The problems in the order of the messages: index, rule, and what is wrong.

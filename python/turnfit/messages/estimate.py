@@ -9,6 +9,7 @@ from turnfit import _core
 from turnfit.errors import FormatError
 from turnfit.messages.formats import format_of, table_of
 from turnfit.messages.formats.anthropic import ANTHROPIC
+from turnfit.messages.formats.table import Format
 from turnfit.messages.reading import Message, as_list
 
 __all__ = ["FRAME", "estimate_message", "estimate_request"]
@@ -17,12 +18,12 @@ FRAME = _core.FRAME
 """Tokens that a provider adds to a message, and to a request."""
 
 
-def estimate_message(message: Message, *, format: str | None = None) -> int:
+def estimate_message(message: Message, *, format: str | Format | None = None) -> int:
     """The tokens of one message: its texts, names, ids and arguments, and its frame.
 
     Args:
         message: a message in any wire format, or a `turnfit.Message`.
-        format: the format's name; recognised from the message where it is not given.
+        format: the format, or its name; recognised from the message where it is not given.
 
     Raises:
         FormatError: if the message can't be read.
@@ -38,15 +39,18 @@ def estimate_request(
     *,
     system: Any = None,
     tools: Any = None,
-    format: str | None = None,
+    format: str | Format | None = None,
 ) -> int:
     """The tokens of a whole request, with its frame.
+
+    What the provider has replaced already (by an Anthropic ``compaction`` block, by
+    OpenAI's last ``compaction`` item) costs nothing.
 
     Args:
         messages: the messages, in one wire format.
         system: a system prompt that is sent beside the messages: a text, or blocks.
         tools: the tool definitions, as they are sent.
-        format: the format's name; recognised from the messages where it is not given.
+        format: the format, or its name; recognised from the messages where it is not given.
 
     Raises:
         FormatError: if a message can't be read.
@@ -56,9 +60,11 @@ def estimate_request(
     """
     messages = as_list(messages)
     table = table_of(format_of(messages, format))
-    priced = (
+    tokens = (
         _core.read_message(table, index, message)[1] for index, message in enumerate(messages)
     )
+    replaced = _core.replaced(table, messages)
+    priced = (cost for index, cost in enumerate(tokens) if index >= replaced)
     return sum(priced) + FRAME + system_tokens(system) + tools_tokens(tools)
 
 

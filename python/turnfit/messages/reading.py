@@ -22,7 +22,7 @@ class Row:
     """
 
     message: int
-    kind: Literal["call", "result"]
+    kind: Literal["call", "result", "reference"]
     id: str | None
     name: str | None
     by_provider: bool

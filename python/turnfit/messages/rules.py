@@ -12,20 +12,27 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import groupby
+from itertools import accumulate, groupby, pairwise
 from typing import Any
 
 from turnfit.messages.reading import Problem, Reading, Row
 
 __all__ = [
+    "blocks_are_not_blank",
     "calls_are_answered_at_once",
+    "calls_are_answered_later",
     "calls_are_answered_once",
     "contents_are_there",
     "ids_are_unique",
+    "item_ids_are_unique",
     "nothing_is_empty",
+    "parts_are_there",
+    "reasoning_has_its_item",
     "results_are_the_users",
+    "results_come_later",
     "results_have_calls",
     "results_stand_first",
+    "roles_alternate",
     "starts_with_a_user_message",
 ]
 
@@ -197,12 +204,144 @@ def _is_empty_text(block: Any) -> bool:
 
 
 def starts_with_a_user_message(reading: Reading) -> list[Problem]:
-    """The first message behind the system messages is the user's."""
+    """The first message behind the system messages is the user's, or a summary of what was before.
+
+    The answer to a request for compaction stands in place of what it replaces
+    (https://platform.claude.com/docs/en/build-with-claude/compaction-background).
+    """
     for index, role in enumerate(reading.roles):
-        if role == "user":
+        if role == "user" or _is_compaction(reading.messages[index]):
             break
         if role != "system":
             return [
                 Problem(index, "no-user-first", f"a message of the {role} comes before the user's")
             ]
     return []
+
+
+def results_come_later(reading: Reading) -> list[Problem]:
+    """Every output has its call somewhere before it: "No tool call found for ..."."""
+    problems = []
+    called: set[str | None] = set()
+    held = False
+    for row in _rows(reading):
+        held = held or row.kind == "reference"
+        if row.kind == "call":
+            called.add(_label(row))
+        elif row.kind == "result" and _label(row) not in called and not held:
+            detail = f"the output for {_label(row)!r} has no call before it"
+            problems.append(Problem(row.message, "result-without-call", detail))
+    return problems
+
+
+def calls_are_answered_later(reading: Reading) -> list[Problem]:
+    """Every call has its output: "No tool output found for ...", unless it is in flight.
+
+    Where ids repeat, an output answers the calls of the newest response that bear it.
+    """
+    opened: dict[str | None, list[Row]] = {}
+    dead: list[Row] = []
+    responses = _responses(reading)
+    for row in _rows(reading):
+        waiting = opened.setdefault(_label(row), [])
+        if row.kind == "call":
+            if waiting and responses[waiting[-1].message] != responses[row.message]:
+                dead += waiting
+                waiting.clear()
+            waiting.append(row)
+        elif row.kind == "result" and waiting:
+            waiting.pop(0)
+    dead += [row for waiting in opened.values() for row in waiting]
+    end = _end_of_response(reading)
+    return [
+        Problem(row.message, "call-without-result", f"the call {_label(row)!r} has no output")
+        for row in dead
+        if row.message < end
+    ]
+
+
+def _responses(reading: Reading) -> list[int]:
+    """For each item the number of the response that it is of."""
+    pairs = zip(["", *reading.roles], reading.roles, strict=False)
+    return list(accumulate(not before == role == "assistant" for before, role in pairs))
+
+
+def _rows(reading: Reading) -> Iterator[Row]:
+    return (row for rows in reading.rows for row in rows)
+
+
+def _end_of_response(reading: Reading) -> int:
+    """Where the last response begins, if nothing follows it."""
+    end = len(reading.roles)
+    while end and reading.roles[end - 1] == "assistant":
+        end -= 1
+    return end
+
+
+def reasoning_has_its_item(reading: Reading) -> list[Problem]:
+    """'reasoning' was provided without its required following item."""
+    problems = []
+    for index, item in enumerate(reading.messages):
+        if item.get("type") != "reasoning":
+            continue
+        follower = reading.roles[index + 1] if index + 1 < len(reading.roles) else None
+        if follower != "assistant":
+            detail = "no item of the same response follows the reasoning"
+            problems.append(Problem(index, "reasoning-alone", detail))
+    return problems
+
+
+def item_ids_are_unique(reading: Reading) -> list[Problem]:
+    """ "Duplicate item found with id"."""
+    problems = []
+    seen: set[str] = set()
+    for index, item in enumerate(reading.messages):
+        id_ = item.get("id")
+        if not isinstance(id_, str) or str(item.get("type", "")).endswith("_output"):
+            continue
+        if id_ in seen:
+            detail = f"an earlier item has the id {id_!r} already"
+            problems.append(Problem(index, "repeated-id", detail))
+        seen.add(id_)
+    return problems
+
+
+def parts_are_there(reading: Reading) -> list[Problem]:
+    """No content is without parts."""
+    return [
+        Problem(index, "empty-content", "the content has no parts")
+        for index, content in enumerate(reading.messages)
+        if not content.get("parts")
+    ]
+
+
+def roles_alternate(reading: Reading) -> list[Problem]:
+    """ "Conversation roles must alternate between user and assistant"."""
+    return [
+        Problem(index, "same-role", f"a message of the {role} stands behind another one")
+        for index, (before, role) in enumerate(pairwise(reading.roles), start=1)
+        if role == before
+    ]
+
+
+def blocks_are_not_blank(reading: Reading) -> list[Problem]:
+    """No message is without blocks, no text is blank."""
+    problems = []
+    for index, message in enumerate(reading.messages):
+        content = message.get("content")
+        if not content:
+            problems.append(Problem(index, "empty-content", "the message has no content"))
+        elif any(_is_blank(block) for block in content):
+            problems.append(Problem(index, "empty-text", "a text block is blank"))
+    return problems
+
+
+def _is_blank(block: Any) -> bool:
+    return isinstance(block, dict) and "text" in block and not str(block["text"]).strip()
+
+
+def _is_compaction(message: Any) -> bool:
+    content = message.get("content")
+    if not isinstance(content, list):
+        return False
+    return any(isinstance(block, dict) and block.get("type") == "compaction" for block in content)

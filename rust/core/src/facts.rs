@@ -3,11 +3,12 @@
 use crate::pairing::{Key, Label};
 
 /// Who speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
     /// System or developer.
     System,
     /// The user, or something that speaks in the user's place.
+    #[default]
     User,
     /// The model.
     Assistant,
@@ -52,10 +53,12 @@ pub enum Row {
         /// Whether the format and the policy let it be cleared at all.
         clearable: bool,
     },
+    /// Stands for something that the provider holds, perhaps for a call.
+    Reference,
 }
 
 /// All that the ledger wants to know of one message.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Facts {
     /// Who speaks.
     pub role: Role,
@@ -65,6 +68,10 @@ pub struct Facts {
     pub pinned: bool,
     /// It is a note of ours that earlier conversation was trimmed.
     pub trim_note: bool,
+    /// The provider has replaced by it all that stands before it.
+    pub marker: bool,
+    /// Where the model spoke last, it goes on with the same response.
+    pub continues: bool,
     /// Its calls and results.
     pub rows: Vec<Row>,
 }

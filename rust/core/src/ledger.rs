@@ -69,6 +69,7 @@ pub(crate) struct Pin {
     pub(crate) message: u32,
     pub(crate) paired: bool,
     pub(crate) opens_turn: bool,
+    pub(crate) is_marker: bool,
 }
 
 /// Append-only columns over a history, and their prefix sums.
@@ -79,7 +80,7 @@ pub(crate) struct Pin {
 ///
 /// let clearing = Clearing { worth: 2.0, batch: 4, stride: 0, note: 20, note_done: 20 };
 /// let mut ledger = Ledger::new(clearing);
-/// ledger.append(&Facts { role: Role::User, tokens: 12, pinned: false, trim_note: false, rows: vec![] });
+/// ledger.append(&Facts { role: Role::User, tokens: 12, ..Facts::default() });
 /// assert_eq!((ledger.len(), ledger.tokens()), (1, 12));
 /// ```
 pub struct Ledger {
@@ -103,6 +104,11 @@ pub struct Ledger {
     in_flight: Option<u32>,
     pins: Vec<Pin>,
     trim_notes: Vec<u32>,
+    /// What stands before this message costs nothing: the provider has replaced it.
+    horizon: u32,
+    last_role: Option<Role>,
+    /// Where the response begins that the model gave last.
+    response: u32,
 }
 
 impl Ledger {
@@ -130,7 +136,25 @@ impl Ledger {
             in_flight: None,
             pins: Vec::new(),
             trim_notes: Vec::new(),
+            horizon: 0,
+            last_role: None,
+            response: 0,
         }
+    }
+
+    /// Begins anew at a message by which the provider has replaced all before it.
+    fn restart(&mut self, message: u32) {
+        let before = message as usize + 1;
+        let tools = std::mem::take(&mut self.tools);
+        *self = Ledger {
+            tools,
+            cost: vec![0; before],
+            lean: vec![0; before],
+            clearables_before: vec![0; before],
+            preamble: message,
+            horizon: message,
+            ..Ledger::new(self.clearing)
+        };
     }
 
     /// Makes room for so many more messages, of which about half hold a call and
@@ -160,6 +184,12 @@ impl Ledger {
     /// If the history would have more than `u32::MAX` messages.
     pub fn append(&mut self, facts: &Facts) {
         let message = u32::try_from(self.len()).expect("at most u32::MAX messages");
+        if facts.marker {
+            self.restart(message);
+        }
+        if !self.goes_on(facts) {
+            self.response = message;
+        }
         let calls_before = self.calls.len();
         let freed_before = self.freed_total();
         let answers = self.append_rows(message, facts);
@@ -168,6 +198,12 @@ impl Ledger {
         self.append_marks(message, facts);
         self.append_start(message, facts, answers);
         self.follow_flight(message, facts, calls_before);
+        self.last_role = Some(facts.role);
+    }
+
+    /// Whether a message is of the same response as the one before.
+    fn goes_on(&self, facts: &Facts) -> bool {
+        facts.continues && facts.role == Role::Assistant && self.last_role == Some(Role::Assistant)
     }
 
     fn append_rows(&mut self, message: u32, facts: &Facts) -> bool {
@@ -177,7 +213,7 @@ impl Ledger {
                 Row::Call { id, name, tool, saving } => {
                     let saving = if facts.pinned { 0 } else { saving };
                     self.calls.push(CallRow { message, place, tool, answered: false, saving });
-                    self.pairing.add_call(message, id, name);
+                    self.pairing.add_call(self.response, id, name);
                 }
                 Row::Result { label, tool, content, clearable } => {
                     answers = true;
@@ -185,6 +221,10 @@ impl Ledger {
                     let tool = call.and_then(|call| self.calls[call as usize].tool).or(tool);
                     let row = ResultRow { message, place, call, tool };
                     self.append_result(row, content, clearable && !facts.pinned);
+                }
+                Row::Reference => {
+                    self.calls.push(CallRow { message, place, tool: None, answered: true, saving: 0 });
+                    self.pairing.add_reference(message);
                 }
             }
         }
@@ -251,9 +291,11 @@ impl Ledger {
         }
         if facts.trim_note {
             self.trim_notes.push(message);
-        } else if facts.pinned {
+        } else if facts.pinned || facts.marker {
             let opens_turn = facts.role == Role::User && facts.rows.is_empty();
-            self.pins.push(Pin { message, paired: !facts.rows.is_empty(), opens_turn });
+            let in_response = facts.pinned && facts.continues && facts.role == Role::Assistant;
+            let paired = in_response || !facts.rows.is_empty();
+            self.pins.push(Pin { message, paired, opens_turn, is_marker: facts.marker });
         }
     }
 
@@ -263,7 +305,7 @@ impl Ledger {
                 self.first_user.get_or_insert(message);
                 self.turns.push(message);
             }
-            Role::Assistant => self.append_round(message, facts),
+            Role::Assistant if !self.goes_on(facts) => self.append_round(message, facts),
             _ => {}
         }
     }
@@ -411,6 +453,22 @@ impl Ledger {
             }
         }
         unit
+    }
+
+    /// Messages before this one cost nothing.
+    pub(crate) fn horizon(&self) -> usize {
+        self.horizon as usize
+    }
+
+    /// Results that answer no call, in order.
+    pub fn orphans(&self) -> impl Iterator<Item = ResultRow> + '_ {
+        self.results.iter().filter(|row| row.call.is_none()).copied()
+    }
+
+    /// Calls that nothing will answer any more, in order.
+    pub fn dead_calls(&self) -> impl Iterator<Item = CallRow> + '_ {
+        let in_flight = self.in_flight.unwrap_or(u32::MAX);
+        self.calls.iter().filter(move |call| !call.answered && call.message < in_flight).copied()
     }
 
     pub(crate) fn preamble(&self) -> usize {

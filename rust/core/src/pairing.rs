@@ -1,10 +1,11 @@
 //! Which call a result answers.
 //!
 //! A result answers the newest call before it that bears its id. Ids repeat and
-//! restart in real histories, so "newest" means: of the newest message that has
-//! such calls. Where several calls of that message bear it, results answer them in
+//! restart in real histories, so "newest" means: of the newest message (or response,
+//! where its calls are messages of their own) that has such calls. Where several calls of that message bear it, results answer them in
 //! order, and when all are answered, the last once more. A result without an id
-//! goes by its tool's name, and without a name by position alone.
+//! goes by its tool's name, and without a name by position alone. One that finds no
+//! call may answer what the newest reference stands for.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -42,6 +43,7 @@ pub(crate) struct Pairing {
     by_position: Chains,
     /// Per call: its message, and whether it is answered.
     calls: Vec<(u32, bool)>,
+    reference: Option<u32>,
 }
 
 /// Every call has this key among the chains by position.
@@ -64,6 +66,15 @@ impl Pairing {
         }
     }
 
+    /// Adds what may stand for a call, and takes a call's number.
+    pub(crate) fn add_reference(&mut self, message: u32) {
+        self.reference = Some(self.calls.len() as u32);
+        self.calls.push((message, true));
+        for chains in [&mut self.by_id, &mut self.by_name, &mut self.by_position] {
+            chains.links.push(None);
+        }
+    }
+
     /// The number of the call that a result with this label answers.
     pub(crate) fn answer(&mut self, label: Label) -> Option<u32> {
         let (chains, key) = match label {
@@ -71,7 +82,7 @@ impl Pairing {
             Label::Name(key) => (&mut self.by_name, key),
             Label::None => (&mut self.by_position, ANY),
         };
-        let number = chains.next(key, &self.calls)?;
+        let number = chains.next(key, &self.calls).or(self.reference)?;
         self.calls[number as usize].1 = true;
         Some(number)
     }

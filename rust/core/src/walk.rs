@@ -80,7 +80,7 @@ pub struct Plan {
 ///
 /// let mut ledger = Ledger::new(Clearing { worth: 2.0, batch: 4, stride: 0, note: 20, note_done: 20 });
 /// for role in [Role::User, Role::Assistant, Role::User, Role::Assistant] {
-///     ledger.append(&Facts { role, tokens: 100, pinned: false, trim_note: false, rows: vec![] });
+///     ledger.append(&Facts { role, tokens: 100, ..Facts::default() });
 /// }
 /// let rules = Rules { room: 350, keep: Keep::Tokens(0), keep_at_least: 1, stride: 0, trim_note: 30 };
 /// let plan = plan(&ledger, &rules);
@@ -352,10 +352,10 @@ impl<'a> Cut<'a> {
     fn kept(&self, start: usize) -> (Vec<Range<usize>>, Option<usize>) {
         let head_end = match self.ledger.first_user() {
             Some(first) if first <= start => first + 1,
-            _ => self.ledger.preamble(),
+            _ => self.marker_end().unwrap_or(self.ledger.preamble()),
         };
         let mut ranges = Ranges { notes: self.ledger.trim_notes(), kept: Vec::new() };
-        ranges.push(0..self.ledger.preamble());
+        ranges.push(self.ledger.horizon()..self.ledger.preamble());
         let needs_note = self.needs_note(start);
         let mut note_before = None;
         for range in self.behind_preamble(start) {
@@ -370,6 +370,12 @@ impl<'a> Cut<'a> {
         }
         let end = ranges.kept.len();
         (ranges.kept, note_before.or_else(|| needs_note.then_some(end)))
+    }
+
+    /// Where the stretch of the message ends by which the provider replaced what was before.
+    fn marker_end(&self) -> Option<usize> {
+        let marker = self.ledger.pins().first().filter(|pin| pin.is_marker)?;
+        Some(self.ledger.stretch_of(marker).end)
     }
 
     fn behind_preamble(&self, start: usize) -> Vec<Range<usize>> {

@@ -33,7 +33,7 @@ fn facts(kind: &Kind, pinned: bool) -> Facts {
             (Role::Tool, content + 5, vec![row])
         }
     };
-    Facts { role, tokens, pinned, trim_note: matches!(kind, Kind::Note), rows }
+    Facts { role, tokens, pinned, trim_note: matches!(kind, Kind::Note), rows, ..Facts::default() }
 }
 
 fn kinds() -> impl Strategy<Value = Kind> {

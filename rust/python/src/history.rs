@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use turnfit_core::facts::Role;
 
 use crate::errors::format_error;
-use crate::table::{Fields, Kind, Shape, Table, Use, ascii_item};
+use crate::table::{Body, Fields, Kind, Shape, Table, Use, ascii_item};
 use crate::tally::{Read, Reading, Tally};
 use crate::text::Text;
 use crate::value::items;
@@ -41,51 +41,106 @@ pub(crate) fn read<'a>(
     tally: &'a mut Tally,
 ) -> PyResult<Found<'a>> {
     if let Some(reader) = &table.reader {
-        return read_object(reader.bind(message.py()), index, message).map(Found::Remembered);
+        return read_object(&table.name, reader.bind(message.py()), index, message).map(Found::Remembered);
     }
     tally.begin();
-    let role = Reader { table, index, tally }.read_message(message);
+    let role = Reader { table, index, tally, message: None }.read_message(message);
     tally.read.role = role.map_err(|error| at_message(message.py(), index, error))?;
     Ok(Found::Fresh(&tally.read))
 }
 
-/// A message that is an object: its format reads it, and remembers the reading.
-fn read_object(reader: &Bound<'_, PyAny>, index: usize, message: &Bound<'_, PyAny>) -> PyResult<Arc<Read>> {
-    match reader.call1((message,))?.extract::<Option<Bound<'_, Reading>>>()? {
-        Some(reading) => Ok(reading.get().0.clone()),
-        None => Err(format_error(message.py(), index, &not_a_message(message, "turnfit")?)),
+/// A message that is an object: its format reads it, and may remember the reading.
+fn read_object(
+    name: &str,
+    reader: &Bound<'_, PyAny>,
+    index: usize,
+    message: &Bound<'_, PyAny>,
+) -> PyResult<Arc<Read>> {
+    let read = reader.call1((message,))?;
+    if read.is_none() {
+        return Err(format_error(message.py(), index, &not_a_message(message, name)?));
     }
+    if let Ok(reading) = read.cast::<Reading>() {
+        return Ok(reading.get().0.clone());
+    }
+    let read =
+        read.extract::<(String, Bound<'_, PyAny>)>().and_then(|(role, rows)| Reading::new(&role, &rows));
+    Ok(read.map_err(|error| at_message(message.py(), index, error))?.0)
 }
 
-struct Reader<'t> {
+/// The fields of a message: itself, or the dict in which an object has them.
+pub(crate) fn fields_of<'py>(
+    table: &Table,
+    message: &Bound<'py, PyAny>,
+) -> PyResult<Option<Bound<'py, PyDict>>> {
+    if let Ok(dict) = message.cast::<PyDict>() {
+        return Ok(Some(dict.clone()));
+    }
+    let Some(is_class) = &table.is_class else { return Ok(None) };
+    if !is_class.bind(message.py()).call1((message.get_type(),))?.is_truthy()? {
+        return Ok(None);
+    }
+    Ok(Some(message.getattr(intern!(message.py(), "__dict__"))?.cast_into()?))
+}
+
+/// How many of the messages the provider has replaced by a later one.
+pub(crate) fn replaced(table: &Table, messages: &Bound<'_, PyAny>) -> PyResult<usize> {
+    let Some(messages) = listed(messages).filter(|_| table.has_markers) else { return Ok(0) };
+    for (index, message) in messages.iter().enumerate().rev() {
+        if is_marker(table, message)? {
+            return Ok(index);
+        }
+    }
+    Ok(0)
+}
+
+fn is_marker(table: &Table, message: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let Some(dict) = fields_of(table, message)? else { return Ok(false) };
+    let Some((_, shape)) = table.told(&dict)? else { return Ok(false) };
+    let Some((key, _)) = shape.fields.body() else { return Ok(shape.kind == Kind::Marker) };
+    let parts = dict.get_item(key)?.and_then(|content| listed(&content)).unwrap_or_default();
+    for part in parts.iter().filter_map(|part| part.cast::<PyDict>().ok()) {
+        let kind = ascii_item(part, intern!(part.py(), "type"), |kind| table.part(kind))?;
+        if kind.is_some_and(|shape| shape.kind == Kind::Marker) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+struct Reader<'t, 'py> {
     table: &'t Table,
     index: usize,
     tally: &'t mut Tally,
+    message: Option<Bound<'py, PyDict>>,
 }
 
-impl<'t> Reader<'t> {
-    fn read_message(&mut self, message: &Bound<'_, PyAny>) -> PyResult<Role> {
+impl<'t, 'py> Reader<'t, 'py> {
+    fn read_message(&mut self, message: &Bound<'py, PyAny>) -> PyResult<Role> {
         let py = message.py();
-        let Ok(dict) = message.cast::<PyDict>() else {
+        let Some(dict) = fields_of(self.table, message)? else {
             return Err(self.error(py, &not_a_message(message, &self.table.name)?));
         };
-        let Some(name) = dict.get_item(intern!(py, "role"))? else {
-            return Err(self.error(py, "it has no role"));
+        let Some((role, shape)) = self.table.told(&dict)? else {
+            return Err(self.unknown_role(&dict)?);
         };
-        let known = match name.cast::<PyString>() {
-            Ok(name) => Text::of(name)?.ascii().and_then(|name| self.table.role(name)),
-            Err(_) => None,
-        };
-        let Some((role, shape)) = known else {
-            return Err(self.unknown_role(&name));
-        };
-        self.read_thing(dict, shape, true)?;
+        self.message = Some(dict.clone());
+        self.read_thing(&dict, shape, true)?;
         Ok(*role)
     }
 
     /// A message, a part or a call: one row, if it is a call or a result.
     fn read_thing(&mut self, dict: &Bound<'_, PyDict>, shape: &'t Shape, is_message: bool) -> PyResult<()> {
-        let row = self.tally.open_row(shape.kind, shape.clearable);
+        if let Some(message) = &self.message
+            && shape.is_told_by(message)?
+        {
+            return Ok(());
+        }
+        let kind = shape.kind_of(dict)?;
+        let row = self.tally.open_row(kind, shape.clearable);
+        if kind == Kind::Opaque {
+            return self.tally.add_unknown(dict);
+        }
         self.read_fields(dict, &shape.fields, row, is_message)
     }
 
@@ -114,9 +169,14 @@ impl<'t> Reader<'t> {
         is_message: bool,
     ) -> PyResult<()> {
         if let Ok(name) = key.cast::<PyString>()
-            && let Some(name) = Text::of(name)?.ascii().filter(|_| is_message && tells(value))
+            && let Some(name) = Text::of(name)?.ascii()
         {
-            self.refuse_foreign(key.py(), name, self.table.foreign.keys.get(name), "key")?;
+            if name == b"cache_control" {
+                return Ok(());
+            }
+            if is_message && tells(value) {
+                self.refuse_foreign(key.py(), name, self.table.foreign.keys.get(name), "key")?;
+            }
         }
         self.tally.add_value(value)
     }
@@ -125,7 +185,7 @@ impl<'t> Reader<'t> {
         match used {
             Use::Free => {}
             Use::Text => self.tally.add_text(value)?,
-            Use::Body => self.read_body(value, row)?,
+            Use::Body(body) => self.read_body(value, body, row)?,
             Use::Id => self.tally.add_id(value, row)?,
             Use::Name => self.tally.add_name(value, row)?,
             Use::Medium => self.tally.add_media(listed(value).map_or(1, |media| media.len())),
@@ -152,24 +212,40 @@ impl<'t> Reader<'t> {
     }
 
     /// The content of a message or result, or the arguments of a call.
-    fn read_body(&mut self, value: &Bound<'_, PyAny>, row: Option<usize>) -> PyResult<()> {
+    fn read_body(&mut self, value: &Bound<'_, PyAny>, body: &'t Body, row: Option<usize>) -> PyResult<()> {
         let opened = self.tally.open_body();
-        match listed(value).filter(|_| !self.tally.is_call(row)) {
-            Some(parts) => parts.iter().try_for_each(|part| self.read_part(part, row))?,
-            None if value.is_instance_of::<PyDict>() => self.tally.add_text(value)?,
-            None => self.read_plain(value)?,
+        if let Some(text) = body.wrapped(value)? {
+            self.tally.add_text(&text)?;
+        } else if let Some(parts) = listed(value).filter(|_| !self.tally.is_call(row)) {
+            parts.iter().try_for_each(|part| self.read_part(part, body.part.as_deref(), row))?;
+        } else if body.part.is_some() {
+            let what =
+                format!("the format {} wants a list, not {}", self.table.name, value.get_type().qualname()?);
+            return Err(self.error(value.py(), &what));
+        } else if value.is_instance_of::<PyDict>() {
+            self.tally.add_text(value)?;
+        } else {
+            self.read_plain(value)?;
         }
         self.tally.close_body(row, opened);
         Ok(())
     }
 
     /// A part of a content. Inside a result nothing is a call or a result.
-    fn read_part(&mut self, part: &Bound<'_, PyAny>, row: Option<usize>) -> PyResult<()> {
+    fn read_part(
+        &mut self,
+        part: &Bound<'_, PyAny>,
+        shape: Option<&'t Shape>,
+        row: Option<usize>,
+    ) -> PyResult<()> {
         let Ok(dict) = part.cast::<PyDict>() else { return self.read_plain(part) };
+        if let Some(shape) = shape {
+            return self.read_thing(dict, shape, false);
+        }
         let table = self.table;
         let kind = intern!(part.py(), "type");
         let shape = ascii_item(dict, kind, |kind| table.part(kind))?;
-        if let Some(shape) = shape.filter(|shape| row.is_none() || shape.kind == Kind::Plain) {
+        if let Some(shape) = shape.filter(|shape| row.is_none() || !shape.kind.is_row()) {
             return self.read_thing(dict, shape, false);
         }
         let refused = |kind: &[u8]| {
@@ -218,9 +294,18 @@ impl<'t> Reader<'t> {
             .error(py, &format!("the {what} {sign:?} is of the format {format}, the history is {read_as}")))
     }
 
-    fn unknown_role(&self, role: &Bound<'_, PyAny>) -> PyErr {
+    fn unknown_role(&self, message: &Bound<'_, PyDict>) -> PyResult<PyErr> {
+        let py = message.py();
+        let types = &self.table.foreign.types;
+        if let Some(format) = ascii_item(message, intern!(py, "type"), |name| types.get(name))? {
+            let kind = message.get_item(intern!(py, "type"))?.expect("it was there").to_string();
+            let what = self.refuse_foreign(py, kind.as_bytes(), Some(format), "message of type");
+            return Ok(what.expect_err("a format was given"));
+        }
+        let Some(role) = self.table.mistold(message)? else { return Ok(self.error(py, "it has no role")) };
         let shown = role.repr().map_or_else(|_| "?".to_string(), |repr| repr.to_string());
-        self.error(role.py(), &format!("its role {shown} is not one of the format {}", self.table.name))
+        let name = &self.table.name;
+        Ok(self.error(py, &format!("its role {shown} is not one of the format {name}")))
     }
 
     fn error(&self, py: Python<'_>, what: &str) -> PyErr {

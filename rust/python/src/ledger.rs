@@ -5,19 +5,23 @@ use std::ops::Range;
 use pyo3::exceptions::PyValueError;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::{PyList, PyString};
 use turnfit_core::facts::{Facts, Role, Row, Tool, ToolId};
 use turnfit_core::ledger;
 use turnfit_core::pairing::{Key, KeyMap, Label};
 use turnfit_core::profile::Profile;
 use turnfit_core::walk::{self, Keep, Rules, Step};
 
+use crate::errors::format_error;
 use crate::history::read;
 use crate::request::{Edit, rewrite};
 use crate::table::{Kind, Table};
 use crate::tally::{Read, ReadRow, Tally};
 use crate::terms::Terms;
 use crate::text::Text;
+
+/// After so many messages other threads get their turn.
+const BREATH: usize = 4096;
 
 /// So many tools are sooner told by their names than by a hash of them.
 const FEW: usize = 8;
@@ -81,6 +85,16 @@ impl Ledger {
         self.read_all(messages, ledger::Ledger::append)
     }
 
+    /// Calls that nothing will answer any more: message, place among its calls and results.
+    fn dead_calls(&self) -> Vec<(u32, u32)> {
+        self.ledger.dead_calls().map(|call| (call.message, call.place)).collect()
+    }
+
+    /// Results that answer no call, likewise.
+    fn orphans(&self) -> Vec<(u32, u32)> {
+        self.ledger.orphans().map(|row| (row.message, row.place)).collect()
+    }
+
     /// Plans a request of at most `room` tokens.
     fn plan(&self, room: u64, keep_in: &str, keep: u64, keep_at_least: usize, stride: u64) -> PyResult<Plan> {
         let keep = match keep_in {
@@ -103,9 +117,14 @@ impl Ledger {
                 request.push(self.note(history, request.len())?);
             }
             for index in range.clone() {
-                let message = history.get_item(index)?;
+                if index % BREATH == BREATH - 1 {
+                    py.detach(|| ());
+                }
+                let message = history.get_item(index).map_err(|_| changed(py, index))?;
                 request.push(match edits.next_if(|(message, _)| *message == index) {
-                    Some((_, edits)) => rewrite(self.table.get(), &message, &edits)?,
+                    Some((_, edits)) => {
+                        rewrite(self.table.get(), &message, &edits)?.ok_or_else(|| changed(py, index))?
+                    }
                     None => message,
                 });
             }
@@ -150,10 +169,12 @@ impl Ledger {
         let py = messages.py();
         let (table, terms) = (self.table.clone_ref(py), self.terms.clone_ref(py));
         let mut tally = Tally::new(Profile::SCRIPT);
-        let mut facts =
-            Facts { role: Role::User, tokens: 0, pinned: false, trim_note: false, rows: Vec::new() };
+        let mut facts = Facts { continues: table.get().flat, ..Facts::default() };
         for (index, message) in (self.ledger.len()..).zip(messages.try_iter()?) {
             let message = message?;
+            if index % BREATH == BREATH - 1 {
+                py.detach(|| ());
+            }
             let read = read(table.get(), index, &message, &mut tally)?;
             self.gather(&mut facts, terms.get(), index, &message, &read)?;
             take(&mut self.ledger, &facts);
@@ -176,6 +197,7 @@ impl Ledger {
         facts.trim_note = read.role == Role::User
             && read.rows.is_empty()
             && terms.notes.known_trimmed.hold(py, read.text.as_ref())?;
+        facts.marker = read.marker;
         facts.rows.clear();
         for row in &read.rows {
             facts.rows.push(self.row(py, terms, row)?);
@@ -187,6 +209,9 @@ impl Ledger {
         let id = row.id.as_ref().map(|id| Text::of(id.bind(py)).map(|id| id.hash())).transpose()?;
         let tool = row.name.as_ref().map(|name| self.tool(name.bind(py), terms)).transpose()?;
         let (name, tool) = (tool.map(|(name, _)| name), tool.map(|(_, tool)| tool));
+        if row.kind == Kind::Reference {
+            return Ok(Row::Reference);
+        }
         if row.kind == Kind::Call {
             let saving =
                 terms.arguments.filter(|_| row.clearable).map_or(0, |note| row.body.saturating_sub(note));
@@ -245,12 +270,13 @@ impl Ledger {
         let note = self.terms.get().notes.trimmed.bind(history.py());
         match history.get_item(place) {
             Ok(there) if there.eq(note)? => Ok(there),
-            _ => match note.cast::<PyDict>() {
-                Ok(note) => Ok(note.copy()?.into_any()),
-                Err(_) => Ok(note.clone()),
-            },
+            _ => note.py().import("copy")?.call_method1("deepcopy", (note,)),
         }
     }
+}
+
+fn changed(py: Python<'_>, index: usize) -> PyErr {
+    format_error(py, index, "it has changed since it was read")
 }
 
 fn grouped(edits: Vec<(u32, Edit<'_>)>) -> Vec<(usize, Vec<Edit<'_>>)> {

@@ -30,7 +30,7 @@ mod _core {
 
     use crate::columns;
     use crate::files;
-    use crate::history::read;
+    use crate::history::{self, read};
     use crate::table::Kind;
     use crate::tally::Tally;
     use crate::text::counts_of;
@@ -167,10 +167,16 @@ mod _core {
         made.collect()
     }
 
+    /// How many of the messages the provider has replaced by a later one.
+    #[pyfunction]
+    fn replaced(table: &Table, messages: &Bound<'_, PyAny>) -> PyResult<usize> {
+        history::replaced(table, messages)
+    }
+
     type Rows = Vec<(&'static str, Option<Py<PyString>>, Option<Py<PyString>>, bool, u64)>;
 
     /// A message as it is read: role, tokens, and its calls and results as
-    /// `("call" | "result", id, name, whether it may be cleared, tokens of its
+    /// `("call" | "result" | "reference", id, name, whether it may be cleared, tokens of its
     /// arguments or content)`.
     #[pyfunction]
     fn read_message(
@@ -180,7 +186,11 @@ mod _core {
     ) -> PyResult<(String, u64, Rows)> {
         let mut tally = Tally::new(Profile::SCRIPT);
         let read = read(table, index, message, &mut tally)?;
-        let kind = |kind| if kind == Kind::Call { "call" } else { "result" };
+        let kind = |kind| match kind {
+            Kind::Call => "call",
+            Kind::Reference => "reference",
+            _ => "result",
+        };
         let py = message.py();
         let label = |label: &Option<Py<PyString>>| label.as_ref().map(|label| label.clone_ref(py));
         let rows = read.rows.iter();

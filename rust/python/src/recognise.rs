@@ -1,5 +1,7 @@
 //! Tells a history's wire format from what only messages of that format have.
 
+use std::collections::HashMap;
+
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -24,13 +26,14 @@ pub(crate) fn recognise(messages: &Bound<'_, PyAny>, recogniser: &Recogniser) ->
 fn recognise_one(message: &Bound<'_, PyAny>, recogniser: &Recogniser) -> PyResult<Option<String>> {
     let py = message.py();
     let Ok(dict) = message.cast::<PyDict>() else {
-        let native = message.is_instance(recogniser.native.bind(py))?;
-        return Ok(native.then(|| "turnfit".to_string()));
+        return recogniser.of_object.bind(py).call1((message,))?.extract();
     };
     let signs = &recogniser.signs;
-    let role = ascii_item(dict, intern!(py, "role"), |role| signs.roles.get(role).cloned())?;
-    if role.is_some() {
-        return Ok(role);
+    for (key, signs) in [(intern!(py, "type"), &signs.types), (intern!(py, "role"), &signs.roles)] {
+        let told = ascii_item(dict, key, |name| signs.get(name).cloned())?;
+        if told.is_some() {
+            return Ok(told);
+        }
     }
     for (key, value) in items(dict) {
         let key = match key.cast::<PyString>() {
@@ -45,8 +48,26 @@ fn recognise_one(message: &Bound<'_, PyAny>, recogniser: &Recogniser) -> PyResul
     for part in listed(&content).unwrap_or_default() {
         let Ok(part) = part.cast::<PyDict>() else { continue };
         let format = ascii_item(part, intern!(py, "type"), |kind| signs.parts.get(kind).cloned())?;
+        let format = match format {
+            None => of_untyped(part, &signs.part_keys)?,
+            told => told,
+        };
         if format.is_some() {
             return Ok(format);
+        }
+    }
+    Ok(None)
+}
+
+/// A part without a type may tell its format by its keys.
+fn of_untyped(part: &Bound<'_, PyDict>, signs: &HashMap<Box<[u8]>, String>) -> PyResult<Option<String>> {
+    if part.contains(intern!(part.py(), "type"))? {
+        return Ok(None);
+    }
+    for (key, _) in items(part) {
+        let Ok(key) = key.cast::<PyString>() else { continue };
+        if let Some(format) = Text::of(key)?.ascii().and_then(|key| signs.get(key)) {
+            return Ok(Some(format.clone()));
         }
     }
     Ok(None)

@@ -1,10 +1,13 @@
 //! Builds a request: the history's own objects, and copies of what differs.
 
+use std::collections::HashSet;
+
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
-use crate::table::{Fields, Kind, Shape, Table, Use, ascii_item};
+use crate::history::fields_of;
+use crate::table::{Body, Fields, Kind, Shape, Table, Use, ascii_item};
 use crate::value::items;
 
 /// What is changed in one row of a message.
@@ -18,31 +21,38 @@ pub(crate) struct Edit<'py> {
 }
 
 /// A copy of a message with these edits made, which are in the order of their places;
-/// nothing else is copied.
+/// nothing else is copied. None where the message has no longer what they edit.
 pub(crate) fn rewrite<'py>(
     table: &Table,
     message: &Bound<'py, PyAny>,
     edits: &[Edit<'py>],
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = message.py();
     if let Some(rewriter) = &table.rewriter {
-        let made = PyDict::new(py);
-        for edit in edits {
-            made.set_item(
-                edit.place,
-                edit.arguments.as_ref().map_or(&edit.content, |arguments| arguments.as_any()),
-            )?;
+        return rewriter.bind(py).call1((message, bodies(py, edits)?)).map(Some);
+    }
+    let Some(dict) = fields_of(table, message)? else { return Ok(None) };
+    let Some((_, shape)) = table.told(&dict)? else { return Ok(None) };
+    let changed = match edits {
+        [edit] if shape.kind == Kind::Result => with_content(&dict, shape, edit)?,
+        _ => Rewriter::new(table, edits, &dict).rewritten(&dict, shape)?,
+    };
+    match (&table.rebuild, changed) {
+        (Some(rebuild), Some(changed)) if !message.is_instance_of::<PyDict>() => {
+            rebuild.bind(py).call1((message, changed)).map(Some)
         }
-        return rewriter.bind(py).call1((message, made));
+        (_, changed) => Ok(changed.map(Bound::into_any)),
     }
-    let dict = message.cast::<PyDict>()?;
-    let shape = ascii_item(dict, intern!(py, "role"), |role| table.role(role))?;
-    let Some((_, shape)) = shape else { return Ok(message.clone()) };
-    if let ([edit], Kind::Result) = (edits, shape.kind) {
-        return with_content(dict, shape, edit);
+}
+
+/// From a row's number to its new body.
+fn bodies<'py>(py: Python<'py>, edits: &[Edit<'py>]) -> PyResult<Bound<'py, PyDict>> {
+    let made = PyDict::new(py);
+    for edit in edits {
+        let arguments = edit.arguments.as_ref().map(Bound::as_any);
+        made.set_item(edit.place, arguments.unwrap_or(&edit.content))?;
     }
-    let mut rewriter = Rewriter { table, edits, rows: 0 };
-    Ok(rewriter.thing(dict, shape)?.map_or_else(|| message.clone(), Bound::into_any))
+    Ok(made)
 }
 
 /// A message that is itself a result needs no walk.
@@ -50,12 +60,14 @@ fn with_content<'py>(
     dict: &Bound<'py, PyDict>,
     shape: &Shape,
     edit: &Edit<'py>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let copy = dict.copy()?;
-    if let Some(key) = &shape.fields.body {
-        copy.set_item(key, &edit.content)?;
+) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let Some((key, body)) = shape.fields.body() else { return Ok(None) };
+    if !dict.contains(key.bind(dict.py()))? {
+        return Ok(None);
     }
-    Ok(copy.into_any())
+    let copy = dict.copy()?;
+    copy.set_item(key, body.bearing(&edit.content)?)?;
+    Ok(Some(copy))
 }
 
 /// Walks a message in the order in which it was read, so that rows get the
@@ -63,12 +75,31 @@ fn with_content<'py>(
 struct Rewriter<'t, 'py> {
     table: &'t Table,
     edits: &'t [Edit<'py>],
+    message: Bound<'py, PyDict>,
     rows: u32,
+    made: HashSet<u32>,
 }
 
 impl<'t, 'py> Rewriter<'t, 'py> {
+    fn new(table: &'t Table, edits: &'t [Edit<'py>], message: &Bound<'py, PyDict>) -> Self {
+        Rewriter { table, edits, message: message.clone(), rows: 0, made: HashSet::new() }
+    }
+
+    /// The whole message; None where not all edits found their places.
+    fn rewritten(
+        mut self,
+        dict: &Bound<'py, PyDict>,
+        shape: &'t Shape,
+    ) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let changed = self.thing(dict, shape)?;
+        Ok(changed.filter(|_| self.made.len() == self.edits.len()))
+    }
+
     fn thing(&mut self, dict: &Bound<'py, PyDict>, shape: &'t Shape) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let row = (shape.kind != Kind::Plain).then_some(self.rows);
+        if shape.is_told_by(&self.message)? {
+            return Ok(None);
+        }
+        let row = shape.kind_of(dict)?.is_row().then_some(self.rows);
         self.rows += u32::from(row.is_some());
         self.fields(dict, &shape.fields, row)
     }
@@ -101,7 +132,7 @@ impl<'t, 'py> Rewriter<'t, 'py> {
         row: Option<u32>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         match used {
-            Use::Body => self.body(value, row),
+            Use::Body(body) => self.body(value, body, row),
             Use::Nested(fields) => match value.cast::<PyDict>() {
                 Ok(dict) => Ok(self.fields(dict, fields, row)?.map(Bound::into_any)),
                 Err(_) => Ok(None),
@@ -114,22 +145,33 @@ impl<'t, 'py> Rewriter<'t, 'py> {
         }
     }
 
-    fn body(&mut self, value: &Bound<'py, PyAny>, row: Option<u32>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    fn body(
+        &mut self,
+        value: &Bound<'py, PyAny>,
+        body: &'t Body,
+        row: Option<u32>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
         if value.is_none() {
             return Ok(None);
         }
         let edit = row.and_then(|row| self.edits.binary_search_by_key(&row, |edit| edit.place).ok());
         match edit.map(|edit| &self.edits[edit]) {
-            Some(edit) => Ok(Some(edit.body(value))),
+            Some(edit) => {
+                self.made.insert(edit.place);
+                Ok(Some(edit.body(value, body)?))
+            }
             None if row.is_some() => Ok(None),
-            None => self.each(value, |this, part| {
-                let table = this.table;
-                match ascii_item(part, intern!(part.py(), "type"), |kind| table.part(kind))? {
-                    Some(shape) => this.thing(part, shape),
-                    None => Ok(None),
-                }
-            }),
+            None => self.each(value, |this, part| this.part(part, body)),
         }
+    }
+
+    fn part(&mut self, part: &Bound<'py, PyDict>, body: &'t Body) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let table = self.table;
+        let shape = match &body.part {
+            Some(shape) => Some(&**shape),
+            None => ascii_item(part, intern!(part.py(), "type"), |kind| table.part(kind))?,
+        };
+        shape.map_or(Ok(None), |shape| self.thing(part, shape))
     }
 
     /// A copy of a list, if any of its objects changes.
@@ -161,10 +203,11 @@ impl<'t, 'py> Rewriter<'t, 'py> {
 
 impl<'py> Edit<'py> {
     /// Arguments keep the form that they had: an object, or JSON in a string.
-    fn body(&self, value: &Bound<'py, PyAny>) -> Bound<'py, PyAny> {
+    fn body(&self, value: &Bound<'py, PyAny>, body: &Body) -> PyResult<Bound<'py, PyAny>> {
         match &self.arguments {
-            Some(arguments) if !value.is_instance_of::<PyString>() => arguments.clone().into_any(),
-            _ => self.content.clone(),
+            Some(_) if value.is_instance_of::<PyString>() => Ok(self.content.clone()),
+            Some(arguments) => Ok(arguments.clone().into_any()),
+            None => body.bearing(&self.content),
         }
     }
 }

@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use turnfit_core::facts::Role;
 
+use crate::history::tells;
 use crate::text::Text;
 
 /// What stands under a key.
@@ -24,7 +25,7 @@ pub(crate) enum Use {
     /// A tool's name.
     Name,
     /// The content of a message or result; the arguments of a call.
-    Body,
+    Body(Body),
     /// A medium, whatever its form.
     Medium,
     /// A medium, or a text to be priced, as its `type` says.
@@ -41,6 +42,54 @@ pub(crate) enum Kind {
     Plain,
     Call,
     Result,
+    /// Stands for something that the provider holds, perhaps for a call.
+    Reference,
+    /// What precedes it, the provider has replaced by it.
+    Marker,
+    /// Passes as it is, and is priced as its whole JSON.
+    Opaque,
+}
+
+impl Kind {
+    /// Whether things of this kind are told to the ledger, each as a row.
+    pub(crate) fn is_row(self) -> bool {
+        matches!(self, Kind::Call | Kind::Result | Kind::Reference)
+    }
+}
+
+/// How the content of a message or result is built, or the arguments of a call.
+#[derive(Default)]
+pub(crate) struct Body {
+    /// What a list holds, where its parts aren't told by their `type`.
+    pub(crate) part: Option<Box<Shape>>,
+    /// The key under which a text stands in a content that must be an object.
+    pub(crate) wrap: Option<Py<PyString>>,
+    /// From a note's wording to the content that bears it.
+    note: Option<Py<PyAny>>,
+}
+
+impl Body {
+    /// The content that bears a note.
+    pub(crate) fn bearing<'py>(&self, wording: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        match (&self.note, &self.wrap) {
+            (Some(note), _) => note.bind(wording.py()).call1((wording,)),
+            (None, Some(key)) => {
+                let content = PyDict::new(wording.py());
+                content.set_item(key, wording)?;
+                Ok(content.into_any())
+            }
+            (None, None) => Ok(wording.clone()),
+        }
+    }
+
+    /// The text of a content that is an object around it and nothing more.
+    pub(crate) fn wrapped<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let (Some(key), Ok(dict)) = (&self.wrap, value.cast::<PyDict>()) else { return Ok(None) };
+        if dict.len() != 1 {
+            return Ok(None);
+        }
+        Ok(dict.get_item(key)?.filter(PyAnyMethods::is_instance_of::<PyString>))
+    }
 }
 
 /// The keys of a thing.
@@ -48,8 +97,8 @@ pub(crate) struct Fields {
     uses: Named<Use>,
     /// The interned names: most keys are these very objects.
     names: Vec<Py<PyString>>,
-    /// The key of the body, if it isn't nested.
-    pub(crate) body: Option<Py<PyString>>,
+    /// Where the body is, if it isn't nested.
+    body: Option<usize>,
 }
 
 /// A thing: a message, a part, a call.
@@ -57,14 +106,36 @@ pub(crate) struct Shape {
     pub(crate) kind: Kind,
     pub(crate) clearable: bool,
     pub(crate) fields: Fields,
+    /// The message's key under which the same stands already, if anything stands there.
+    unless: Option<Py<PyString>>,
+    /// It is a call or a result only where something stands under this key.
+    needs: Option<Py<PyString>>,
 }
 
-/// What tells a format from the others: roles, keys of messages, types of parts.
+impl Shape {
+    /// Whether the message holds the same in another place.
+    pub(crate) fn is_told_by(&self, message: &Bound<'_, PyDict>) -> PyResult<bool> {
+        let Some(key) = &self.unless else { return Ok(false) };
+        Ok(message.get_item(key)?.is_some_and(|value| tells(&value)))
+    }
+
+    /// What a thing of this shape is.
+    pub(crate) fn kind_of(&self, dict: &Bound<'_, PyDict>) -> PyResult<Kind> {
+        let Some(key) = &self.needs else { return Ok(self.kind) };
+        let there = dict.get_item(key)?.is_some_and(|value| !value.is_none());
+        Ok(if there { self.kind } else { Kind::Plain })
+    }
+}
+
+/// What tells a format from the others: roles and types of messages, keys of
+/// messages, types of parts, keys of parts that have no type.
 #[derive(Default)]
 pub(crate) struct Signs {
     pub(crate) roles: HashMap<Box<[u8]>, String>,
+    pub(crate) types: HashMap<Box<[u8]>, String>,
     pub(crate) keys: HashMap<Box<[u8]>, String>,
     pub(crate) parts: HashMap<Box<[u8]>, String>,
+    pub(crate) part_keys: HashMap<Box<[u8]>, String>,
 }
 
 /// A few things by their names, the names compared one by one.
@@ -76,14 +147,23 @@ impl<T> Named<T> {
     }
 }
 
-/// From a role's name to the role that it plays, and a message's shape.
-type Roles = Named<(Role, Shape)>;
+/// From the name of a role, or of a message's type, to the role that it plays and a
+/// message's shape; the second are names' endings.
+type Roles = (Named<(Role, Shape)>, Vec<(Box<[u8]>, (Role, Shape))>);
 
 /// A compiled wire format.
 #[pyclass(frozen, module = "turnfit._core")]
 pub(crate) struct Table {
     pub(crate) name: String,
     roles: Roles,
+    /// The keys of a message that tell its role or type, in this order.
+    told_by: Vec<Py<PyString>>,
+    /// What a message is that tells neither.
+    default: Option<String>,
+    /// Whether the items of one response stand one after another.
+    pub(crate) flat: bool,
+    /// Whether the provider may have replaced a part of a history.
+    pub(crate) has_markers: bool,
     parts: Named<Shape>,
     endings: Vec<(Box<[u8]>, Shape)>,
     pub(crate) foreign: Signs,
@@ -91,6 +171,11 @@ pub(crate) struct Table {
     pub(crate) reader: Option<Py<PyAny>>,
     /// Likewise: from a message and edits to the message with them made.
     pub(crate) rewriter: Option<Py<PyAny>>,
+    /// For messages that are objects with their fields in a dict: whether a class is
+    /// one of theirs.
+    pub(crate) is_class: Option<Py<PyAny>>,
+    /// Likewise: from a message and its changed fields to a copy.
+    pub(crate) rebuild: Option<Py<PyAny>>,
     /// From a note's wording to the message that bears it.
     pub(crate) note: Py<PyAny>,
 }
@@ -102,22 +187,80 @@ impl Table {
     #[new]
     fn new(format: &Bound<'_, PyAny>, foreign: &Bound<'_, PyAny>) -> PyResult<Self> {
         let (parts, endings) = read_parts(&format.getattr("parts")?)?;
+        let roles = read_roles(&format.getattr("roles")?)?;
+        let mut shapes =
+            roles.0.0.iter().map(|(_, (_, shape))| shape).chain(parts.0.iter().map(|(_, part)| part));
         Ok(Table {
+            has_markers: shapes.any(|shape| shape.kind == Kind::Marker),
             name: format.getattr("name")?.extract()?,
-            roles: read_roles(&format.getattr("roles")?)?,
+            roles,
+            told_by: read_keys(&format.getattr("told_by")?)?,
+            default: format.getattr("default")?.extract()?,
+            flat: format.getattr("flat")?.extract()?,
             parts,
             endings,
             foreign: Signs::from_python(foreign)?,
             reader: format.getattr("reader")?.extract()?,
             rewriter: format.getattr("rewriter")?.extract()?,
+            is_class: format.getattr("is_class")?.extract()?,
+            rebuild: format.getattr("rebuild")?.extract()?,
             note: format.getattr("note")?.unbind(),
         })
     }
 }
 
 impl Table {
-    pub(crate) fn role(&self, role: &[u8]) -> Option<&(Role, Shape)> {
-        self.roles.get(role)
+    /// The role that a message plays, and its shape; None where it doesn't tell a
+    /// known one.
+    pub(crate) fn told(&self, message: &Bound<'_, PyDict>) -> PyResult<Option<&(Role, Shape)>> {
+        let py = message.py();
+        let mut ending = None;
+        for (number, key) in self.told_by.iter().enumerate() {
+            let Some(name) = message.get_item(key)?.filter(|name| !name.is_none()) else { continue };
+            let Ok(name) = name.cast::<PyString>() else { return Ok(None) };
+            let name = Text::of(name)?;
+            let Some(name) = name.ascii() else { return Ok(None) };
+            if let Some(told) = self.roles.0.get(name) {
+                return Ok(Some(told));
+            }
+            ending = match number {
+                0 => self.roles.1.iter().find(|(ending, _)| name.ends_with(ending)),
+                // A role that isn't known is told, but wrongly.
+                _ => return Ok(None),
+            };
+            if ending.is_none() && self.told_by.len() == 1 {
+                return Ok(None);
+            }
+        }
+        if ending.is_some() {
+            return Ok(ending.map(|(_, told)| told));
+        }
+        self.untold(message, py)
+    }
+
+    fn untold(&self, message: &Bound<'_, PyDict>, py: Python<'_>) -> PyResult<Option<&(Role, Shape)>> {
+        for key in &self.told_by {
+            if message.get_item(key)?.is_some_and(|name| !name.is_none()) {
+                return Ok(None);
+            }
+        }
+        let told = self.default.as_ref().and_then(|name| self.roles.0.get(name.as_bytes()));
+        let Some((_, shape)) = told else { return Ok(None) };
+        let enough = match &shape.needs {
+            Some(key) => message.contains(key.bind(py))?,
+            None => true,
+        };
+        Ok(told.filter(|_| enough))
+    }
+
+    /// What a message tells of its role, where that isn't known; None where it tells nothing.
+    pub(crate) fn mistold<'py>(&self, message: &Bound<'py, PyDict>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        for key in self.told_by.iter().rev() {
+            if let Some(name) = message.get_item(key)?.filter(|name| !name.is_none()) {
+                return Ok(Some(name));
+            }
+        }
+        Ok(None)
     }
 
     pub(crate) fn part(&self, kind: &[u8]) -> Option<&Shape> {
@@ -129,6 +272,15 @@ impl Table {
 }
 
 impl Fields {
+    /// The key of the body and how it is built, if it isn't nested.
+    pub(crate) fn body(&self) -> Option<(&Py<PyString>, &Body)> {
+        let number = self.body?;
+        match &self.uses.0[number].1 {
+            Use::Body(body) => Some((&self.names[number], body)),
+            _ => None,
+        }
+    }
+
     /// What stands under a key, if the table tells.
     pub(crate) fn get(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<&Use>> {
         if let Some(number) = self.names.iter().position(|name| name.is(key)) {
@@ -151,14 +303,20 @@ pub(crate) fn ascii_item<'py, T>(
 }
 
 impl Signs {
-    /// From `{"roles": {...}, "keys": {...}, "parts": {...}}`, each from a sign to
-    /// the name of the format it tells.
+    /// From `{"roles": {...}, "keys": {...}, ...}`, each from a sign to the name of the
+    /// format it tells.
     fn from_python(signs: &Bound<'_, PyAny>) -> PyResult<Self> {
         let read = |which: &str| -> PyResult<HashMap<Box<[u8]>, String>> {
             let signs: HashMap<String, String> = signs.get_item(which)?.extract()?;
             Ok(signs.into_iter().map(|(sign, format)| (sign.into_bytes().into(), format)).collect())
         };
-        Ok(Signs { roles: read("roles")?, keys: read("keys")?, parts: read("parts")? })
+        Ok(Signs {
+            roles: read("roles")?,
+            types: read("types")?,
+            keys: read("keys")?,
+            parts: read("parts")?,
+            part_keys: read("part_keys")?,
+        })
     }
 }
 
@@ -166,15 +324,15 @@ impl Signs {
 #[pyclass(frozen, module = "turnfit._core")]
 pub(crate) struct Recogniser {
     pub(crate) signs: Signs,
-    /// The class of native messages.
-    pub(crate) native: Py<PyAny>,
+    /// From a message that is no dict to the name of its format, or None.
+    pub(crate) of_object: Py<PyAny>,
 }
 
 #[pymethods]
 impl Recogniser {
     #[new]
-    fn new(signs: &Bound<'_, PyAny>, native: Py<PyAny>) -> PyResult<Self> {
-        Ok(Recogniser { signs: Signs::from_python(signs)?, native })
+    fn new(signs: &Bound<'_, PyAny>, of_object: Py<PyAny>) -> PyResult<Self> {
+        Ok(Recogniser { signs: Signs::from_python(signs)?, of_object })
     }
 }
 
@@ -191,27 +349,34 @@ pub(crate) fn role_named(role: &str) -> PyResult<Role> {
 }
 
 fn read_roles(roles: &Bound<'_, PyAny>) -> PyResult<Roles> {
-    let mut read = Vec::new();
+    let (mut exact, mut endings) = (Vec::new(), Vec::new());
     for (name, value) in roles.cast::<PyDict>()? {
         let (role, shape): (String, Bound<'_, PyAny>) = value.extract()?;
-        let name = name.extract::<String>()?.into_bytes().into();
-        read.push((name, (role_named(&role)?, read_shape(&shape)?)));
+        let told = (role_named(&role)?, read_shape(&shape)?);
+        sort_name(name.extract()?, told, &mut exact, &mut endings);
     }
-    Ok(Named(read))
+    Ok((Named(exact), endings))
+}
+
+/// A name that begins with `*` stands for all that end so.
+fn sort_name<T>(name: String, thing: T, exact: &mut Vec<(Box<[u8]>, T)>, endings: &mut Vec<(Box<[u8]>, T)>) {
+    match name.strip_prefix('*') {
+        Some(ending) => endings.push((ending.as_bytes().into(), thing)),
+        None => exact.push((name.into_bytes().into(), thing)),
+    }
+}
+
+fn read_keys(keys: &Bound<'_, PyAny>) -> PyResult<Vec<Py<PyString>>> {
+    let interned = |key: Bound<'_, PyAny>| Ok(PyString::intern(key.py(), &key.extract::<String>()?).unbind());
+    keys.try_iter()?.map(|key| interned(key?)).collect()
 }
 
 type Parts = (Named<Shape>, Vec<(Box<[u8]>, Shape)>);
 
-/// A name that begins with `*` stands for all that end so.
 fn read_parts(parts: &Bound<'_, PyAny>) -> PyResult<Parts> {
     let (mut exact, mut endings) = (Vec::new(), Vec::new());
     for (name, shape) in parts.cast::<PyDict>()? {
-        let name: String = name.extract()?;
-        let shape = read_shape(&shape)?;
-        match name.strip_prefix('*') {
-            Some(ending) => endings.push((ending.as_bytes().into(), shape)),
-            None => exact.push((name.into_bytes().into(), shape)),
-        }
+        sort_name(name.extract()?, read_shape(&shape)?, &mut exact, &mut endings);
     }
     Ok((Named(exact), endings))
 }
@@ -221,10 +386,26 @@ fn read_shape(shape: &Bound<'_, PyAny>) -> PyResult<Shape> {
         "plain" => Kind::Plain,
         "call" => Kind::Call,
         "result" => Kind::Result,
+        "reference" => Kind::Reference,
+        "marker" => Kind::Marker,
+        "opaque" => Kind::Opaque,
         other => return Err(PyValueError::new_err(format!("unknown kind {other:?} in a format"))),
     };
     let clearable = shape.getattr("clearable")?.extract()?;
-    Ok(Shape { kind, clearable, fields: read_fields(&shape.getattr("fields")?)? })
+    let fields = read_fields(&shape.getattr("fields")?)?;
+    let (unless, needs) = (read_key(shape, "unless")?, read_key(shape, "needs")?);
+    Ok(Shape { kind, clearable, fields, unless, needs })
+}
+
+fn read_key(thing: &Bound<'_, PyAny>, attribute: &str) -> PyResult<Option<Py<PyString>>> {
+    let key: Option<String> = thing.getattr(attribute)?.extract()?;
+    Ok(key.map(|key| PyString::intern(thing.py(), &key).unbind()))
+}
+
+fn read_body(body: &Bound<'_, PyAny>) -> PyResult<Body> {
+    let part = body.getattr("of")?;
+    let part = if part.is_none() { None } else { Some(Box::new(read_shape(&part)?)) };
+    Ok(Body { part, wrap: read_key(body, "wrap")?, note: body.getattr("note")?.extract()? })
 }
 
 fn read_fields(fields: &Bound<'_, PyAny>) -> PyResult<Fields> {
@@ -232,8 +413,8 @@ fn read_fields(fields: &Bound<'_, PyAny>) -> PyResult<Fields> {
     for (key, value) in fields.cast::<PyDict>()? {
         let key = PyString::intern(key.py(), key.cast::<PyString>()?.to_str()?);
         uses.push((key.to_str()?.as_bytes().into(), read_use(&value)?));
-        if matches!(uses.last(), Some((_, Use::Body))) {
-            body = Some(key.clone().unbind());
+        if matches!(uses.last(), Some((_, Use::Body(_)))) {
+            body = Some(names.len());
         }
         names.push(key.unbind());
     }
@@ -244,13 +425,16 @@ fn read_use(value: &Bound<'_, PyAny>) -> PyResult<Use> {
     if value.is_instance_of::<PyDict>() {
         return Ok(Use::Nested(read_fields(value)?));
     }
-    let Ok(name) = value.cast::<PyString>() else { return Ok(Use::Things(read_shape(value)?)) };
+    let Ok(name) = value.cast::<PyString>() else {
+        let is_shape = value.hasattr("kind")?;
+        return Ok(if is_shape { Use::Things(read_shape(value)?) } else { Use::Body(read_body(value)?) });
+    };
     Ok(match name.to_str()? {
         "free" => Use::Free,
         "text" => Use::Text,
         "id" => Use::Id,
         "name" => Use::Name,
-        "body" => Use::Body,
+        "body" => Use::Body(Body::default()),
         "medium" => Use::Medium,
         "source" => Use::Source,
         other => return Err(PyTypeError::new_err(format!("unknown use {other:?} in a format"))),

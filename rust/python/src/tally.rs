@@ -25,6 +25,8 @@ pub(crate) struct Read {
     pub(crate) role: Role,
     pub(crate) tokens: u64,
     pub(crate) rows: Vec<ReadRow>,
+    /// The provider has replaced by it what stands before it.
+    pub(crate) marker: bool,
     /// Its content, if that is one short text.
     pub(crate) text: Option<Py<PyString>>,
 }
@@ -53,7 +55,7 @@ pub(crate) struct Tally {
 
 impl Tally {
     pub(crate) fn new(profile: Profile) -> Self {
-        let read = Read { role: Role::User, tokens: 0, rows: Vec::new(), text: None };
+        let read = Read { role: Role::User, tokens: 0, rows: Vec::new(), marker: false, text: None };
         Tally { profile, read, pieces: 0, text: None }
     }
 
@@ -61,12 +63,14 @@ impl Tally {
     pub(crate) fn begin(&mut self) {
         self.read.tokens = FRAME;
         self.read.rows.clear();
+        self.read.marker = false;
         self.read.text = None;
     }
 
     /// Opens a row, unless the thing is neither call nor result; gives its number.
     pub(crate) fn open_row(&mut self, kind: Kind, clearable: bool) -> Option<usize> {
-        if kind == Kind::Plain {
+        if !kind.is_row() {
+            self.read.marker |= kind == Kind::Marker;
             return None;
         }
         self.read.rows.push(ReadRow { kind, id: None, name: None, body: 0, text: None, clearable });
@@ -91,7 +95,9 @@ impl Tally {
             Some(row) => {
                 let row = &mut self.read.rows[row];
                 row.body += self.read.tokens - opened;
-                row.text = text;
+                if self.pieces > 0 {
+                    row.text = text;
+                }
             }
         }
     }
@@ -99,6 +105,7 @@ impl Tally {
     /// A string as it is, anything else as the JSON text that it is sent as.
     pub(crate) fn add_text(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
         self.pieces += 1;
+        let value = &value::sent_form(value)?;
         let Ok(string) = value.cast::<PyString>() else {
             self.read.tokens += value::tokens(value, &self.profile, DataUrls::AreText)?;
             return Ok(());
@@ -159,6 +166,19 @@ impl Tally {
     /// `("result", id, name, content, clearable)`.
     fn add_object_row(&mut self, row: &Bound<'_, PyTuple>) -> PyResult<()> {
         let kind: String = row.get_item(0)?.extract()?;
+        let wanted = match kind.as_str() {
+            "text" => 2,
+            "medium" => 1,
+            "call" => 4,
+            "result" => 5,
+            other => return Err(PyValueError::new_err(format!("unknown kind of row {other:?}"))),
+        };
+        if row.len() != wanted {
+            return Err(PyValueError::new_err(format!(
+                "a row {kind:?} has {wanted} entries, not {}",
+                row.len()
+            )));
+        }
         let (kind, clearable) = match kind.as_str() {
             "text" => return self.add_text(&row.get_item(1)?),
             "medium" => {
@@ -166,8 +186,7 @@ impl Tally {
                 return Ok(());
             }
             "call" => (Kind::Call, true),
-            "result" => (Kind::Result, row.get_item(4)?.extract()?),
-            other => return Err(PyValueError::new_err(format!("unknown kind of row {other:?}"))),
+            _ => (Kind::Result, row.get_item(4)?.extract()?),
         };
         let (id, name) = (row.get_item(1)?, row.get_item(2)?);
         let number = self.open_row(kind, clearable);
@@ -207,7 +226,7 @@ pub(crate) struct Reading(pub(crate) Arc<Read>);
 #[pymethods]
 impl Reading {
     #[new]
-    fn new(role: &str, rows: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub(crate) fn new(role: &str, rows: &Bound<'_, PyAny>) -> PyResult<Self> {
         let mut tally = Tally::new(Profile::SCRIPT);
         tally.begin();
         let opened = tally.open_body();

@@ -4,7 +4,7 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use smallvec::SmallVec;
 use turnfit_core::profile::Profile;
 use turnfit_core::script::ScriptCounts;
@@ -68,6 +68,13 @@ pub(crate) fn without_cache_mark<'py>(block: &Bound<'py, PyAny>) -> PyResult<Bou
         }
         _ => Ok(block.clone()),
     }
+}
+
+/// A value as it is sent: bytes go as base64.
+pub(crate) fn sent_form<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let Ok(bytes) = value.cast::<PyBytes>() else { return Ok(value.clone()) };
+    let encoded = value.py().import("base64")?.call_method1("b64encode", (bytes,))?;
+    encoded.call_method1("decode", ("ascii",))
 }
 
 /// Whether a string is a data URL that carries a medium and nothing else.
@@ -141,7 +148,7 @@ impl Json {
         } else if value.is_instance_of::<PyInt>() || value.is_instance_of::<PyFloat>() {
             self.counts.ascii += value.str()?.len()? as u64;
         } else {
-            self.add_text(&Text::of(&value.str()?)?, value.py());
+            self.add_text(&Text::of(&sent_form(value)?.str()?)?, value.py());
         }
         Ok(())
     }

@@ -8,8 +8,12 @@ from typing import TypeAlias
 
 from turnfit import _core
 from turnfit.messages.formats.anthropic import ANTHROPIC
+from turnfit.messages.formats.bedrock import BEDROCK_CONVERSE
+from turnfit.messages.formats.gemini import GEMINI
+from turnfit.messages.formats.langchain import LANGCHAIN, is_langchain
 from turnfit.messages.formats.native import TURNFIT
 from turnfit.messages.formats.openai_chat import OPENAI_CHAT
+from turnfit.messages.formats.openai_responses import OPENAI_RESPONSES
 from turnfit.messages.formats.table import Format
 from turnfit.messages.native import Message as NativeMessage
 from turnfit.messages.reading import Message, Reading, Row
@@ -25,7 +29,16 @@ __all__ = [
 ]
 
 FORMATS: dict[str, Format] = {
-    format_.name: format_ for format_ in (OPENAI_CHAT, ANTHROPIC, TURNFIT)
+    format_.name: format_
+    for format_ in (
+        OPENAI_CHAT,
+        OPENAI_RESPONSES,
+        ANTHROPIC,
+        GEMINI,
+        BEDROCK_CONVERSE,
+        LANGCHAIN,
+        TURNFIT,
+    )
 }
 
 PLAIN = OPENAI_CHAT
@@ -34,8 +47,10 @@ PLAIN = OPENAI_CHAT
 SignTable: TypeAlias = dict[str, dict[str, str]]
 
 
-def format_named(name: str) -> Format:
-    """The format of this name; a ``ValueError`` that lists the names otherwise."""
+def format_named(name: str | Format) -> Format:
+    """The format of this name, or itself; a ``ValueError`` that lists the names otherwise."""
+    if isinstance(name, Format):
+        return name
     try:
         return FORMATS[name]
     except KeyError:
@@ -48,7 +63,7 @@ def recognise(messages: Sequence[Message]) -> Format | None:
     return FORMATS[told] if told else None
 
 
-def format_of(messages: Sequence[Message], name: str | None = None) -> Format:
+def format_of(messages: Sequence[Message], name: str | Format | None = None) -> Format:
     """The format called `name`, or the one that the messages tell."""
     if name is not None:
         return format_named(name)
@@ -62,9 +77,10 @@ def table_of(format_: Format) -> _core.Table:
     signs = _signs(*others)
     refused = {sign for other in FORMATS.values() for sign in other.signs.refused}
     foreign = {
-        which: {sign: name for sign, name in told.items() if sign in refused}
+        which: {sign: name for sign, name in told.items() if which == "types" or sign in refused}
         for which, told in signs.items()
     }
+    foreign["keys"] |= format_.refuses
     return _core.Table(format_, foreign)
 
 
@@ -81,11 +97,18 @@ def read_history(format_: Format, messages: Sequence[Message]) -> Reading:
 
 @cache
 def _recogniser() -> _core.Recogniser:
-    return _core.Recogniser(_signs(*FORMATS.values()), NativeMessage)
+    return _core.Recogniser(_signs(*FORMATS.values()), _of_object)
+
+
+def _of_object(message: Message) -> str | None:
+    """The format of a message that is no dict."""
+    if isinstance(message, NativeMessage):
+        return TURNFIT.name
+    return LANGCHAIN.name if is_langchain(message.__class__) else None
 
 
 def _signs(*formats: Format) -> SignTable:
     return {
         which: {sign: format_.name for format_ in formats for sign in getattr(format_.signs, which)}
-        for which in ("roles", "keys", "parts")
+        for which in ("roles", "types", "keys", "parts", "part_keys")
     }

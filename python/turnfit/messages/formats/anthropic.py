@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from turnfit.messages import rules
 from turnfit.messages.formats.table import Format, Shape, Signs
+from turnfit.messages.reading import Message, Row
 
 __all__ = ["ANTHROPIC"]
 
@@ -38,6 +39,12 @@ _RESULT_FIELDS = {
 }
 _SOURCE = {**_FREE_IN_BLOCKS, "source": "source", "title": "text", "context": "text"}
 
+
+def _answer(_: Message, call: Row, wording: str) -> Message:
+    result = {"type": "tool_result", "tool_use_id": call.id, "content": wording}
+    return {"role": "user", "content": [result]}
+
+
 ANTHROPIC = Format(
     name="anthropic",
     url="https://platform.claude.com/docs/en/api/messages",
@@ -54,6 +61,17 @@ ANTHROPIC = Format(
         "redacted_thinking": Shape("plain", {**_FREE_IN_BLOCKS, "data": "text"}),
         "tool_use": Shape("call", _CALL_FIELDS),
         "tool_result": Shape("result", _RESULT_FIELDS),
+        # The provider replaced what was before by it, and wants it back as it is
+        # (https://platform.claude.com/docs/en/build-with-claude/compaction).
+        "compaction": Shape(
+            "marker",
+            {
+                **_FREE_IN_BLOCKS,
+                "content": "text",
+                "encrypted_content": "text",
+                "signature": "free",
+            },
+        ),
         # Tools that the provider runs: it wants their results back as they were.
         "*_tool_use": Shape("call", {**_CALL_FIELDS, "server_name": "text"}, clearable=False),
         "*_tool_result": Shape("result", _RESULT_FIELDS, clearable=False),
@@ -71,10 +89,13 @@ ANTHROPIC = Format(
             "server_tool_use",
             "mcp_tool_use",
             "search_result",
+            "compaction",
         ),
     ),
     merges=True,
     note=lambda wording: {"role": "user", "content": wording},
+    answer=_answer,
+    answers_in="content",
     rules=(
         rules.results_have_calls,
         rules.calls_are_answered_at_once,

@@ -9,7 +9,8 @@ from turnfit import _core
 from turnfit.messages import rules
 from turnfit.messages.formats.table import Format, Shape, Signs
 from turnfit.messages.native import Message as NativeMessage
-from turnfit.messages.reading import Message
+from turnfit.messages.native import Result
+from turnfit.messages.reading import Message, Row
 
 __all__ = ["TURNFIT"]
 
@@ -24,6 +25,10 @@ def _rewrite(message: NativeMessage, bodies: Mapping[int, Any]) -> NativeMessage
     return message.with_bodies(bodies)
 
 
+def _answer(_: Message, call: Row, wording: str) -> NativeMessage:
+    return NativeMessage("tool", Result(call.id or "", wording, name=call.name))
+
+
 TURNFIT = Format(
     name="turnfit",
     roles={
@@ -34,6 +39,7 @@ TURNFIT = Format(
     },
     signs=Signs(),
     note=lambda wording: NativeMessage("user", wording),
+    answer=_answer,
     rules=(
         rules.results_have_calls,
         rules.calls_are_answered_at_once,

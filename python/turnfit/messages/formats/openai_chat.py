@@ -5,8 +5,11 @@ Rules: https://platform.openai.com/docs/api-reference/chat/create
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from turnfit.messages import rules
 from turnfit.messages.formats.table import Format, Shape, Signs
+from turnfit.messages.reading import Message, Row
 
 __all__ = ["OPENAI_CHAT"]
 
@@ -40,6 +43,8 @@ _MESSAGE = Shape(
         "images": "medium",
         "tool_calls": _CALL,
         "function_call": _LEGACY_CALL,
+        # Where LangChain's dicts have calls as the provider sent them.
+        "additional_kwargs": {"tool_calls": replace(_CALL, unless="tool_calls")},
     },
 )
 
@@ -53,6 +58,13 @@ _RESULT = Shape(
         "tool_call_id": "id",
     },
 )
+
+
+def _answer(_: Message, call: Row, wording: str) -> Message:
+    if call.id is None:
+        return {"role": "function", "name": call.name, "content": wording}
+    return {"role": "tool", "tool_call_id": call.id, "content": wording}
+
 
 OPENAI_CHAT = Format(
     name="openai-chat",
@@ -82,6 +94,7 @@ OPENAI_CHAT = Format(
         refused=("tool_calls", "function_call", "tool_call_id"),
     ),
     note=lambda wording: {"role": "user", "content": wording},
+    answer=_answer,
     rules=(
         rules.results_have_calls,
         rules.calls_are_answered_at_once,

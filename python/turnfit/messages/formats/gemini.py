@@ -1,0 +1,110 @@
+"""Gemini's generateContent, as the google-genai SDK takes it in dicts.
+
+Contents and parts: https://ai.google.dev/api/caching#Content; calls:
+https://ai.google.dev/gemini-api/docs/function-calling; thought signatures, which go back
+in the very part where they came: https://ai.google.dev/gemini-api/docs/thought-signatures.
+
+Keys are written in camel case or in snake case. A response answers the call that bears
+its id; without ids, position and name decide.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from turnfit.messages import rules
+from turnfit.messages.formats.table import Body, Field, Format, Shape, Signs
+from turnfit.messages.reading import Message, Row
+
+__all__ = ["GEMINI"]
+
+
+def _snake(key: str) -> str:
+    return re.sub("[A-Z]", lambda capital: "_" + capital[0].lower(), key)
+
+
+def _either(fields: Mapping[str, Field]) -> dict[str, Field]:
+    """The fields in camel case and in snake case."""
+    return {**fields, **{_snake(key): field for key, field in fields.items()}}
+
+
+_MEDIA = Shape("plain", _either({"inlineData": "medium", "fileData": "medium"}))
+
+_CALL = Shape("call", _either({"id": "id", "name": "name", "args": "body", "willContinue": "free"}))
+
+_RESPONSE = Shape(
+    "result",
+    _either(
+        {
+            "id": "id",
+            "name": "name",
+            # "Use the output key", https://ai.google.dev/api/caching#FunctionResponse
+            "response": Body(wrap="output"),
+            "parts": Body(of=_MEDIA, note=lambda wording: []),
+            "willContinue": "free",
+            "scheduling": "free",
+        }
+    ),
+)
+
+# Tools that the provider runs: it wants their responses back as they were.
+_SERVER = {"id": "id", "toolType": "free"}
+
+_PART = Shape(
+    "plain",
+    _either(
+        {
+            "text": "text",
+            "thought": "free",
+            "thoughtSignature": "text",
+            "inlineData": "medium",
+            "fileData": "medium",
+            "videoMetadata": "free",
+            "mediaResolution": "free",
+            "partMetadata": "free",
+            "functionCall": _CALL,
+            "functionResponse": _RESPONSE,
+            "toolCall": Shape("call", _either({**_SERVER, "args": "body"}), clearable=False),
+            "toolResponse": Shape(
+                "result", _either({**_SERVER, "response": "body"}), clearable=False
+            ),
+            "executableCode": {"code": "text", "language": "free", "id": "free"},
+            "codeExecutionResult": {"output": "text", "outcome": "free", "id": "free"},
+        }
+    ),
+)
+
+_CONTENT = Shape("plain", {"role": "free", "parts": Body(of=_PART)})
+
+
+def _answer(_: Message, call: Row, wording: str) -> Message:
+    response: dict[str, Any] = {"name": call.name, "response": {"output": wording}}
+    if call.id is not None:
+        response["id"] = call.id
+    return {"role": "user", "parts": [{"functionResponse": response}]}
+
+
+GEMINI = Format(
+    name="gemini",
+    url="https://ai.google.dev/api/caching#Content",
+    default="user",
+    roles={
+        "user": ("user", _CONTENT),
+        "model": ("assistant", _CONTENT),
+        "function": ("tool", _CONTENT),
+        "system": ("system", _CONTENT),
+    },
+    signs=Signs(roles=("model",), keys=("parts",), refused=("parts",)),
+    refuses={"content": "openai-chat"},
+    note=lambda wording: {"role": "user", "parts": [{"text": wording}]},
+    answer=_answer,
+    answers_in="parts",
+    rules=(
+        rules.results_have_calls,
+        rules.calls_are_answered_at_once,
+        rules.starts_with_a_user_message,
+        rules.parts_are_there,
+    ),
+)

@@ -1,0 +1,218 @@
+"""LangChain's message objects, and the dicts that stand for them.
+
+Messages: https://docs.langchain.com/oss/python/langchain/messages. An object's fields are
+read where pydantic keeps them; a changed copy has the class and the id of its original.
+Calls stand in ``tool_calls`` and often once more, in the content or in
+``additional_kwargs``, as the provider sent them: they count once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from turnfit.messages import rules
+from turnfit.messages.formats.table import Format, Shape, Signs
+from turnfit.messages.reading import Message, Row
+
+__all__ = ["LANGCHAIN", "is_langchain"]
+
+
+@cache
+def is_langchain(cls: type) -> bool:
+    """Whether a class is one of LangChain's messages; LangChain is not imported for it."""
+    return any(
+        base.__name__ == "BaseMessage" and base.__module__ == "langchain_core.messages.base"
+        for base in cls.__mro__
+    )
+
+
+_FREE_IN_PARTS = {
+    "type": "free",
+    "id": "free",
+    "index": "free",
+    "extras": "free",
+    "cache_control": "free",
+}
+
+_CALL = Shape("call", {"type": "free", "id": "id", "name": "name", "args": "body"})
+_RAW_CALL = Shape(
+    "call",
+    {
+        "type": "free",
+        "index": "free",
+        "id": "id",
+        "function": {"name": "name", "arguments": "body"},
+    },
+    unless="tool_calls",
+)
+_USE = Shape(
+    "call", {**_FREE_IN_PARTS, "id": "id", "name": "name", "input": "body"}, unless="tool_calls"
+)
+
+_FREE = {
+    "type": "free",
+    "role": "free",
+    "id": "free",
+    "response_metadata": "free",
+    "usage_metadata": "free",
+    "example": "free",
+    "tool_call_chunks": "free",
+    "chunk_position": "free",
+}
+
+_MESSAGE = Shape(
+    "plain",
+    {
+        **_FREE,
+        "content": "body",
+        "name": "text",
+        "tool_calls": _CALL,
+        "invalid_tool_calls": Shape("plain", {"type": "free", "error": "free", "args": "text"}),
+        "additional_kwargs": {
+            "tool_calls": _RAW_CALL,
+            "function_call": Shape("call", {"name": "name", "arguments": "body"}),
+            "refusal": "text",
+            "reasoning_content": "text",
+            "audio": "medium",
+            # What the providers' integrations note for themselves.
+            "parsed": "free",
+            "__openai_function_call_ids__": "free",
+            "__gemini_function_call_thought_signatures__": "free",
+        },
+    },
+)
+
+_RESULT = Shape(
+    "result",
+    {
+        **_FREE,
+        "content": "body",
+        "name": "name",
+        "tool_call_id": "id",
+        # Never sent.
+        "artifact": "free",
+        "status": "free",
+        "additional_kwargs": {},
+    },
+)
+
+
+def _note(wording: str) -> Message:
+    from langchain_core.messages import HumanMessage
+
+    return HumanMessage(wording)
+
+
+def _answer(_: Message, call: Row, wording: str) -> Message:
+    from langchain_core.messages import ToolMessage
+
+    return ToolMessage(wording, tool_call_id=call.id or "", name=call.name)
+
+
+def _rebuild(message: Any, fields: dict[str, Any]) -> Message:
+    """A copy with other fields; calls that stand in several places change in all."""
+    changed = {key: value for key, value in fields.items() if value is not message.__dict__[key]}
+    if "tool_calls" in changed:
+        cleared = _changed_arguments(message.tool_calls, changed["tool_calls"])
+        changed["content"] = _content(fields["content"], cleared)
+        changed["additional_kwargs"] = _raw(fields["additional_kwargs"], cleared)
+    return message.model_copy(update=changed)
+
+
+def _changed_arguments(before: list[Any], after: list[Any]) -> dict[str, Any]:
+    pairs = zip(before, after, strict=True)
+    return {new["id"]: new["args"] for old, new in pairs if old is not new}
+
+
+def _content(content: Any, cleared: Mapping[str, Any]) -> Any:
+    if not isinstance(content, list):
+        return content
+    return [_part(part, cleared) if isinstance(part, dict) else part for part in content]
+
+
+def _part(part: dict[str, Any], cleared: Mapping[str, Any]) -> dict[str, Any]:
+    """The same call as a block of Anthropic, of OpenAI's Responses, or of LangChain itself."""
+    arguments = cleared.get(part.get("call_id") or part.get("id") or "")
+    match part.get("type"):
+        case "tool_use" if arguments:
+            return {**part, "input": arguments}
+        case "tool_call" if arguments:
+            return {**part, "args": arguments}
+        case "function_call" if arguments:
+            return {**part, "arguments": _compact(arguments)}
+    return part
+
+
+def _raw(extra: Mapping[str, Any], cleared: Mapping[str, Any]) -> Mapping[str, Any]:
+    calls = extra.get("tool_calls")
+    if not isinstance(calls, list):
+        return extra
+    return {**extra, "tool_calls": [_raw_call(call, cleared.get(call.get("id"))) for call in calls]}
+
+
+def _raw_call(call: dict[str, Any], arguments: Any) -> dict[str, Any]:
+    if not arguments or "function" not in call:
+        return call
+    return {**call, "function": {**call["function"], "arguments": _compact(arguments)}}
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+def _named(role: str, shape: Shape, *names: str) -> dict[str, tuple[Any, Shape]]:
+    return dict.fromkeys(names, (role, shape))
+
+
+LANGCHAIN = Format(
+    name="langchain",
+    url="https://docs.langchain.com/oss/python/langchain/messages",
+    told_by=("type", "role"),
+    roles={
+        **_named("system", _MESSAGE, "system", "SystemMessageChunk", "developer"),
+        **_named("user", _MESSAGE, "human", "HumanMessageChunk", "user"),
+        **_named("assistant", _MESSAGE, "ai", "AIMessageChunk", "assistant"),
+        **_named("tool", _RESULT, "tool", "ToolMessageChunk", "function", "FunctionMessageChunk"),
+    },
+    parts={
+        "text": Shape("plain", {**_FREE_IN_PARTS, "text": "text", "annotations": "text"}),
+        "image_url": Shape("plain", {**_FREE_IN_PARTS, "image_url": "medium"}),
+        **{
+            kind: Shape(
+                "plain",
+                {
+                    **_FREE_IN_PARTS,
+                    "source": "medium",
+                    "source_type": "free",
+                    "mime_type": "free",
+                    **dict.fromkeys(("data", "base64", "url", "file_id"), "medium"),
+                    kind: "medium",
+                },
+            )
+            for kind in ("image", "audio", "video", "file", "input_image", "input_audio")
+        },
+        "thinking": Shape("plain", {**_FREE_IN_PARTS, "thinking": "text", "signature": "text"}),
+        "redacted_thinking": Shape("plain", {**_FREE_IN_PARTS, "data": "text"}),
+        "tool_use": _USE,
+        "tool_call": Shape(
+            "call",
+            {**_FREE_IN_PARTS, "id": "id", "name": "name", "args": "body"},
+            unless="tool_calls",
+        ),
+        "function_call": Shape(
+            "call",
+            {**_FREE_IN_PARTS, "call_id": "id", "name": "name", "arguments": "body"},
+            unless="tool_calls",
+        ),
+        "input_json_delta": Shape("plain", {**_FREE_IN_PARTS, "partial_json": "free"}),
+    },
+    signs=Signs(types=("human", "ai", "AIMessageChunk", "HumanMessageChunk")),
+    note=_note,
+    answer=_answer,
+    rules=(rules.results_have_calls, rules.calls_are_answered_at_once),
+    is_class=is_langchain,
+    rebuild=_rebuild,
+)
