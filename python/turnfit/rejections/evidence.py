@@ -1,0 +1,41 @@
+"""What a refusal gives to go by, whatever it came in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+__all__ = ["Evidence"]
+
+
+@dataclass
+class Evidence:
+    """The evidence of one error.
+
+    Attributes:
+        status: of the HTTP layer.
+        told_status: a status that the body tells.
+        codes: codes, types and names of exceptions, in lower case.
+        finishes: why an answer ended, in lower case.
+        texts: messages, without what they quote and without what stands in `inner`.
+        figures: token figures that the body has under a name of their own.
+        delay: seconds to wait.
+        inner: errors told inside this one's messages.
+        fallbacks: looked at where the rest decides nothing.
+    """
+
+    status: int | None = None
+    told_status: int | None = None
+    codes: list[str] = field(default_factory=list)
+    finishes: list[str] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    figures: dict[str, int] = field(default_factory=dict)
+    delay: float | None = None
+    inner: list[Evidence] = field(default_factory=list)
+    fallbacks: list[Evidence] = field(default_factory=list)
+
+    def walk(self) -> Iterator[Evidence]:
+        """This one, and all that stand in it."""
+        yield self
+        for other in (*self.inner, *self.fallbacks):
+            yield from other.walk()

@@ -1,0 +1,301 @@
+"""More tokens than the model reads at once: the rules for it.
+
+Three tables, since other rules come between them: sums of input and answer, the plain words,
+and the loose words that mean it only where nothing else was meant.
+"""
+
+from __future__ import annotations
+
+from turnfit.rejections.rules.rule import Rule
+
+__all__ = ["LOOSE", "PLAIN", "SUMS"]
+
+_THROTTLES = frozenset({429})
+_OTHER_UNITS = r"(?:(?!token)[^.;\n]|\.(?=\w)){0,60}?\b<chars>\b"
+"""Characters and bytes, unless tokens are named before them."""
+
+SUMS = (
+    Rule(
+        "input-and-answer",
+        "context_overflow",
+        (
+            (
+                r"\b(?:inputs?|prompts?|messages|tokens)\b<..60>(?:\+|\band\b|\bplus\b"
+                r")<..30>(?:<cap>)<..60>(?:exceed|must be <=|must be ≤|should not|greater|larger"
+                r"|longer|over\b|more than)"
+            ),
+        ),
+        (
+            "input length and `max_tokens` exceed context limit: 187254 + 20000 > 204798, "
+            "decrease input length or `max_tokens` and try again"
+        ),
+        "https://github.com/anthropics/claude-code/issues/42",
+    ),
+    Rule(
+        "answer-and-input",
+        "context_overflow",
+        (
+            (
+                r"(?:<cap>)<..80>too large: <n>\. this model'?s maximum context length is <n> "
+                r"tokens and your request has <n> input tokens"
+            ),
+        ),
+        (
+            "'max_tokens' or 'max_completion_tokens' is too large: 8192. This model's maximum "
+            "context length is 32768 tokens and your request has 30000 input tokens (8192 > "
+            "32768 - 30000)."
+        ),
+        "https://github.com/vllm-project/vllm/issues/18721",
+    ),
+    Rule(
+        "maximum-context-length",
+        "context_overflow",
+        (
+            (
+                r"(?:model|endpoint|deployment)(?:'|’)?s? max(?:imum)? (?:context|prompt|input"
+                r"|sequence) (?:length|window|size) (?:is|of)\b"
+            ),
+        ),
+        (
+            "This model's maximum context length is 4097 tokens. However, you requested 4203 "
+            "tokens (3703 in the messages, 500 in the completion)."
+        ),
+        "https://github.com/The-Vibe-Company/quivr/issues/505",
+    ),
+)
+
+_PLAIN = (
+    Rule(
+        "over-the-window",
+        "context_overflow",
+        (
+            r"<subject><..90><exceeds> (?:[\w'’`*-]+ ){0,5}?<window>",
+            r"surpassing the (?:\w+ )?context window",
+        ),
+        (
+            "Your input exceeds the context window of this model. Please adjust your input and "
+            "try again."
+        ),
+        "https://github.com/BrokkAi/brokk-app/issues/540",
+    ),
+    Rule(
+        "window-exceeded",
+        "context_overflow",
+        (
+            (
+                r"(?:context|prompt|input)[ _-]?(?:window|length|size|limit"
+                r"|tokens?)(?: limit)?(?: (?:has|was|is|have|been)){0,3} (?:exceed(?:s|ed)?"
+                r"|overflow(?:s|ed)?|exhausted|full|reached)\b"
+            ),
+        ),
+        "Context size has been exceeded.",
+        "https://github.com/ggml-org/llama.cpp/issues/19774",
+    ),
+    Rule(
+        "must-not-exceed",
+        "context_overflow",
+        (
+            (
+                r"<subject><..90>(?:can ?not|can't|must not|should not"
+                r"|may not) exceed<..60>(?:<window>|\d)(?!\d*[ -]?<chars>)"
+            ),
+        ),
+        (
+            "the number of input tokens 9000 cannot exceed the total tokens limit 8192 for this "
+            "model"
+        ),
+        "https://cloud.ibm.com/apidocs/watsonx-ai",
+    ),
+    Rule(
+        "counted-tokens",
+        "context_overflow",
+        (
+            (
+                r"(?:input|prompt|total|message|request|requested|context)s?[ -]tokens?\b(?: "
+                r"counts?)?<..40><exceeds><..40>(?:limit|max|\d)"
+            ),
+        ),
+        (
+            "Input tokens exceed the configured limit of 272000 tokens. Your messages resulted "
+            "in 509178 tokens."
+        ),
+        "https://github.com/BerriAI/litellm/issues/15968",
+    ),
+    Rule(
+        "token-count",
+        "context_overflow",
+        (r"(?:input|prompt|request(?:ed)?) token count<..30><exceeds>",),
+        "The input token count (25270) exceeds the maximum number of tokens allowed (4000).",
+        "https://github.com/googleapis/python-genai/issues/2050",
+    ),
+    Rule(
+        "over-a-limit",
+        "context_overflow",
+        (
+            (
+                r"\b(?:inputs?|prompts?|messages|conversation)\b<..60>\b(?:exceed(?:s|ed)?"
+                r"|over) (?:the |its )?limit of <limit>"
+            ),
+        ),
+        "Input prompt (15681 tokens) is too long and exceeds limit of 2560",
+        "https://github.com/vllm-project/vllm/issues/687",
+    ),
+    Rule(
+        "window-and-more",
+        "context_overflow",
+        (
+            (
+                r"(?:context|prompt|input)[ _-]?(?:window|length|size|limit) (?:is|of|="
+                r"|:) (?:only )?<n><..40>(?:requested|supplied|sent|got|given|received|provided"
+                r"|but|has|have|contains)\b"
+            ),
+        ),
+        "Model context window is 128k tokens, you requested 256k tokens",
+        "https://github.com/openclaw/openclaw",
+    ),
+    Rule(
+        "model-token-limit",
+        "context_overflow",
+        (r"exceed(?:s|ed)? (?:the )?model(?:'s)? token limit",),
+        ("Invalid request: Your request exceeded model token limit: 262144 (requested: 269030)"),
+        "https://github.com/MoonshotAI/kimi-cli/issues/2011",
+    ),
+    Rule(
+        "must-be-within",
+        "context_overflow",
+        (
+            r"`?inputs`? (?:tokens \+ `?max_new_tokens`? )?must (?:be <=|have less than)",
+            r"range of input length",
+            r"input (?:token )?length (?:must|should) be (?:<|less|at most|in|between)",
+        ),
+        (
+            "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 2048. Given: "
+            "2019 `inputs` tokens and 30 `max_new_tokens`"
+        ),
+        "https://github.com/stanford-crfm/helm/pull/2079",
+    ),
+    Rule(
+        "length-and-limit",
+        "context_overflow",
+        (
+            r"current length is <n> while limit is <n>",
+            r"cannot truncate to <n>, required <n>",
+            r"trying to keep the first <n> tokens",
+            r"context length of only <n>",
+            r"n_keep: ?<n> ?>= ?n_ctx",
+            (
+                r"(?:prompt|input|request) (?:contains|has|is) <n> (?:\w+ "
+                r")?tokens[^;]{0,80}?(?:too (?:large|long)|configured|context|but|limit|max)"
+            ),
+        ),
+        (
+            "Please reduce the length of the messages or completion. Current length is 42328 "
+            "while limit is 40000"
+        ),
+        "https://github.com/cline/cline/issues/5140",
+    ),
+    Rule(
+        "does-not-fit",
+        "context_overflow",
+        (
+            (
+                r"(?:does(?: not|n't)|do(?: not|n't)|can(?:not|'t)|won't|unable to|too (?:long"
+                r"|large|big) to|no longer) fit<..50>(?:context|window)"
+            ),
+            (
+                r"(?:no|not enough|insufficient|ran out of|run out of|out of) (?:space"
+                r"|room)? ?(?:left )?(?:in|of|for) (?:the |its )?context\b"
+            ),
+            r"out of context\b",
+        ),
+        "The prompt does not fit in the context window.",
+    ),
+    Rule(
+        "context-shift",
+        "context_overflow",
+        (r"context shift is disabled",),
+        "context shift is disabled",
+        "https://github.com/ikawrakow/ik_llama.cpp/pull/2051",
+    ),
+    Rule(
+        "bedrock-max-length",
+        "context_overflow",
+        (
+            (
+                r"malformed input request: (?:#/(?:prompt|inputtext|messages|system)[\w/]*: "
+                r")?expected maxlength: \d+, actual"
+            ),
+        ),
+        (
+            "ValidationException: Malformed input request: expected maxLength: 50000, actual: "
+            "52611, please reformat your input and try again."
+        ),
+        "https://github.com/BerriAI/litellm/issues/4150",
+    ),
+    Rule(
+        "chinese",
+        "context_overflow",
+        (
+            r"(?:上下文|输入|提示词?|prompt|对话|消息)[^。]{0,24}(?:超过|超出|过长|太长|超长|超限)(?![^。]{0,12}字符)",
+            r"(?:超过|超出|超长)[^。字]{0,20}(?:上下文|最大长度|输入长度|token|最大输入)",
+        ),
+        "输入内容超过模型最大上下文长度",
+        "https://docs.bigmodel.cn/cn/api/api-code",
+    ),
+)
+
+_LOOSE = (
+    Rule(
+        "too-long",
+        "context_overflow",
+        (
+            (
+                r"\b(?:prompt|input|messages|conversation|context|history|quer(?:y|ies)|chat"
+                r"|transcript|request|text|document)s?(?: (?:is|are|was|were|length|size"
+                r"|has become))*,? ?too (?:long|large|big)\b"
+            ),
+            r"prompttoolong",
+            (
+                r"(?:prompt|input)s? (?:length )?exceed(?:s"
+                r"|ed)? (?:the )?max(?:imum)?(?: allowed)? ?(?:input )?length"
+            ),
+        ),
+        "prompt is too long: 213462 tokens > 200000 maximum",
+        "https://platform.claude.com/docs/en/api/errors",
+        _THROTTLES,
+    ),
+    Rule(
+        "too-many-tokens",
+        "context_overflow",
+        (
+            r"too many (?:input |prompt |total |context )?tokens\b",
+            r"^\W*token limit(?: exceeded| reached)?\W*$",
+            r"\btoken limit exceeded",
+            r"tokens in (?:the )?request more than",
+        ),
+        (
+            "too many tokens: size limit exceeded by 1502 tokens. Try using shorter or fewer "
+            "inputs, or setting prompt_truncation='AUTO'."
+        ),
+        "https://github.com/Quansight/ragna/pull/351",
+        _THROTTLES,
+    ),
+    Rule(
+        "reduce-the-length",
+        "context_overflow",
+        (
+            (
+                r"(?:reduce|shorten|decrease|trim|cut) (?:the )?(?:(?:total )?(?:length|number"
+                r"|size|amount)(?: of tokens)? (?:of|in) )?(?:the |your )?(?:input|prompt"
+                r"|messages?|conversation|history|context)\b"
+            ),
+            r"(?:provide|use|try) a shorter (?:input|prompt)",
+        ),
+        "Please reduce the length of the messages or completion.",
+        "https://github.com/thepersonalaicompany/amurex-backend/issues/51",
+        _THROTTLES,
+    ),
+)
+
+PLAIN = tuple(rule._replace(unless=_OTHER_UNITS) for rule in _PLAIN)
+LOOSE = tuple(rule._replace(unless=_OTHER_UNITS) for rule in _LOOSE)
