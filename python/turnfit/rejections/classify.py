@@ -60,7 +60,20 @@ nueva para el siguiente paso. Lo que ya está hecho se conserva.
     figures = read_figures(verdict.kind, texts, told)
     if verdict.kind == "context_overflow" and figures.used is None and figures.over is None:
         figures.used = read_usage(usage).total if usage is not None else None
+    verdict, figures = _answer_alone(verdict, figures)
     return _rejection(evidence, verdict, figures, texts, locale)
+
+
+def _answer_alone(verdict: Verdict, figures: Figures) -> tuple[Verdict, Figures]:
+    """Where the answer asked for fills the window by itself, no shorter input helps.
+
+    Only of refusals that blame the answer: vLLM says that max_tokens is too large in both cases.
+    """
+    output, limit = figures.output, figures.limit
+    if verdict.rule != "answer-and-input" or not output or not limit or output < limit:
+        return verdict, figures
+    cap = Figures(limit=limit - (figures.input or 0), used=output)
+    return verdict._replace(kind="output_limit"), cap
 
 
 def _rejection(

@@ -45,7 +45,7 @@ def decide(evidence: Evidence) -> Verdict:
 def _verdicts(evidence: Evidence, outer: int | None) -> Iterator[Verdict]:
     """The verdicts of one error, the most telling first."""
     status = _status(evidence, outer)
-    codes = [*evidence.codes, *_codes_in(evidence.texts)]
+    codes = [*evidence.codes, *evidence.names, *_codes_in(evidence.texts)]
     yield from _by_payment(evidence, codes, status)
     inner = [next((v for v in _verdicts(one, status) if v.sure), None) for one in evidence.inner]
     yield from _agreed([verdict for verdict in inner if verdict], evidence)
@@ -115,7 +115,7 @@ def _unsure(evidence: Evidence, codes: list[str], status: int | None) -> Iterato
     for code in codes:
         if code in WEAK:
             yield Verdict(WEAK[code], f"code:{code}", False, evidence)
-    says = any(one.texts or set(one.codes) - NAMES_OF_STATUSES for one in evidence.walk())
+    says = any(one.texts or one.codes for one in evidence.walk())
     if says and not NAMES_OF_STATUSES.isdisjoint(codes):
         yield Verdict("invalid_request", "name", False, evidence)
     for statuses, kind in STATUSES:

@@ -15,7 +15,8 @@ class Evidence:
     Attributes:
         status: of the HTTP layer.
         told_status: a status that the body tells.
-        codes: codes, types and names of exceptions, in lower case.
+        codes: codes and types, in lower case.
+        names: names of exceptions and of what they derive from, in lower case.
         finishes: why an answer ended, in lower case.
         texts: messages, without what they quote and without what stands in `inner`.
         figures: token figures that the body has under a name of their own.
@@ -27,6 +28,7 @@ class Evidence:
     status: int | None = None
     told_status: int | None = None
     codes: list[str] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
     finishes: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     figures: dict[str, int] = field(default_factory=dict)

@@ -78,7 +78,7 @@ def _take(figures: Figures, found: re.Match[str], taken: set[int]) -> bool:
     for name in missing:
         below = found.string.startswith(" (exclusive)", found.end(name))
         setattr(figures, name, _number(named[name]) - below)
-        taken.add(found.start(name))
+    taken.update(found.start(name) for name in named)
     return bool(missing)
 
 

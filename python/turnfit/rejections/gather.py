@@ -46,7 +46,8 @@ _STATED = re.compile(
 )
 _BARE = re.compile(
     r"^\W*(?:(?:http|api|error|code|status)\W*)*[1-5]\d\d\W*"
-    r"(?:status code|bad request)?\W*(?:\(no body\))?\W*$",
+    r"(?:status code|bad request)?\W*(?:\(no body\))?\W*$"
+    r"|^(?:client|server) error '\d{3} [\w ]+' for url",
     re.IGNORECASE,
 )
 _TAGS = re.compile(r"<(?:style|script)\b.*?</(?:style|script)>|<[^<>]{1,200}>", re.DOTALL | re.I)
@@ -88,7 +89,7 @@ def _add_text(evidence: Evidence, text: str, depth: int) -> None:
         evidence.told_status = int(next(filter(None, stated.groups())))
     if re.search(r"\w", rest) and not _BARE.match(rest):
         evidence.texts.append(rest)
-        evidence.codes += [name.lower() for pair in _NAMED.findall(rest) for name in pair if name]
+        evidence.names += [name.lower() for pair in _NAMED.findall(rest) for name in pair if name]
 
 
 def _ends(text: str) -> str:
@@ -168,11 +169,18 @@ def _add_all(evidence: Evidence, values: Any, depth: int) -> None:
 
 def _add_response(evidence: Evidence, response: Any, depth: int) -> None:
     """A response of httpx, requests or the like, if its body has been read."""
-    status = getattr(response, "status_code", None)
+    status = _asked(response, "status_code")
     evidence.status = evidence.status or (status if isinstance(status, int) else None)
-    evidence.delay = evidence.delay or delay_of(getattr(response, "headers", None))
+    evidence.delay = evidence.delay or delay_of(_asked(response, "headers"))
     with suppress(Exception):
         _add(evidence, response.content or response.text, depth + 1)
+
+
+def _asked(thing: object, name: str) -> Any:
+    """An attribute of a foreign object, which may do anything when it is asked."""
+    with suppress(Exception):
+        return getattr(thing, name, None)
+    return None
 
 
 def _add_model(evidence: Evidence, model: Any, depth: int) -> None:
@@ -182,15 +190,15 @@ def _add_model(evidence: Evidence, model: Any, depth: int) -> None:
 
 def _add_exception(evidence: Evidence, error: BaseException, depth: int) -> None:
     kinds = [kind.__name__ for kind in type(error).__mro__[:-2]]
-    evidence.codes += [name.lower() for name in kinds if name not in ("Exception", "OSError")]
+    evidence.names += [name.lower() for name in kinds if name not in ("Exception", "OSError")]
     evidence.status = evidence.status or _status_of(error)
-    evidence.delay = evidence.delay or delay_of(getattr(error, "headers", None))
+    evidence.delay = evidence.delay or delay_of(_asked(error, "headers"))
     for name in ("code", "type", "status"):
-        value = getattr(error, name, None)
+        value = _asked(error, name)
         if isinstance(value, str):
             evidence.codes.append(value.lower())
     for name in ("body", "response", "details", "raw_response"):
-        _add(evidence, getattr(error, name, None), depth + 1)
+        _add(evidence, _asked(error, name), depth + 1)
     _add_fallback(evidence, _words_of(error), depth)
     for cause in _causes_of(error):
         _add_fallback(evidence, cause, depth)
@@ -198,7 +206,7 @@ def _add_exception(evidence: Evidence, error: BaseException, depth: int) -> None
 
 def _status_of(error: BaseException) -> int | None:
     for name in ("status_code", "http_status", "code", "status"):
-        value = getattr(error, name, None)
+        value = _asked(error, name)
         if isinstance(value, int) and 100 <= value <= 599:
             return value
     return None
@@ -206,7 +214,7 @@ def _status_of(error: BaseException) -> int | None:
 
 def _words_of(error: BaseException) -> str:
     with suppress(Exception):
-        return str(getattr(error, "message", None) or error)
+        return str(_asked(error, "message") or error)
     return ""
 
 
@@ -237,6 +245,6 @@ _READERS: tuple[tuple[Callable[[Any], bool], Callable[[Evidence, Any, int], None
     (lambda value: isinstance(value, Mapping), _add_mapping),
     (lambda value: isinstance(value, list | tuple), _add_all),
     (lambda value: isinstance(value, BaseException), _add_exception),
-    (lambda value: hasattr(value, "status_code"), _add_response),
-    (lambda value: hasattr(value, "model_dump"), _add_model),
+    (lambda value: _asked(value, "status_code") is not None, _add_response),
+    (lambda value: _asked(value, "model_dump") is not None, _add_model),
 )

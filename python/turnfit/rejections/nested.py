@@ -13,6 +13,9 @@ _DECODER = json.JSONDecoder()
 _TRIES = 64
 """Openings looked at in one text, so that an echoed prompt full of brackets costs nothing."""
 
+_LONGEST = 1_000_000
+"""Beyond it a text is an echo, whatever stands around it."""
+
 _OPENING = re.compile(r"""(?<![\w)])b(?=['"])|[{\[](?=\s*["'{\[])""")
 _BYTES = re.compile(r"""b'(?:[^'\\]|\\.)*'|b"(?:[^"\\]|\\.)*\"""", re.DOTALL)
 _UNESCAPED = re.compile(r'\\(["\\/n])')
@@ -39,7 +42,7 @@ _ECHOES = re.compile(
 def parse_whole(text: str) -> Any:
     """What a text is as JSON or as Python's repr of data; None where it is neither."""
     text = text.strip()
-    if not text.startswith(("{", "[", '"', "b'", 'b"')):
+    if len(text) > _LONGEST or not text.startswith(("{", "[", '"', "b'", 'b"')):
         return None
     for read in (json.loads, ast.literal_eval):
         try:

@@ -10,11 +10,11 @@ __all__ = ["ANSWERS", "AT_LEAST", "INPUTS", "NOISE", "OUTPUTS", "OVER", "RATES",
 
 WINDOWS = (
     # both at once, as one provider words it
+    r"too large: <output>\. this model'?s maximum context length is <limit> tokens"
+    r" and your request has <input> input tokens",
     r"exceed context limit: <input> \+ <output> > <limit>",
     r"<used> (?:input |prompt )?tokens? ?> ?<limit>",
     r"(?:tokens?|count|length|limit)[^.\d]{0,20}<used> ?> ?<limit>",
-    r"too large: <output>\. this model'?s maximum context length is <limit> tokens"
-    r" and your request has <input> input tokens",
     r"has <input> input tokens plus <output>",
     r"\((?:total length |length )?<used>(?: tokens)?\) (?:is|are) too (?:long|large)",
     r"requested <output> output tokens and your prompt contains <about><input> input tokens",

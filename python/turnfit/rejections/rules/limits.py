@@ -136,11 +136,8 @@ RATES = (
             r"访问量过大",
             r"调用频率",
         ),
-        (
-            "This request would exceed your organization's rate limit of 40,000 input tokens "
-            "per minute."
-        ),
-        "https://platform.claude.com/docs/en/api/rate-limits",
+        "This request would exceed your account's rate limit. Please try again later.",
+        "https://github.com/anthropics/claude-code/issues/5707",
     ),
     Rule(
         "wait",

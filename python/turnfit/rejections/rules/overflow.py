@@ -45,7 +45,7 @@ SUMS = (
             "context length is 32768 tokens and your request has 30000 input tokens (8192 > "
             "32768 - 30000)."
         ),
-        "https://github.com/vllm-project/vllm/issues/18721",
+        "https://github.com/vllm-project/vllm",
     ),
     Rule(
         "maximum-context-length",
@@ -100,11 +100,8 @@ _PLAIN = (
                 r"|may not) exceed<..60>(?:<window>|\d)(?!\d*[ -]?<chars>)"
             ),
         ),
-        (
-            "the number of input tokens 9000 cannot exceed the total tokens limit 8192 for this "
-            "model"
-        ),
-        "https://cloud.ibm.com/apidocs/watsonx-ai",
+        "too many tokens: total number of tokens (prompt and prediction) cannot exceed 2048 - received 6354.",
+        "https://github.com/cohere-ai/sandbox-topically/issues/4",
     ),
     Rule(
         "counted-tokens",
@@ -115,18 +112,8 @@ _PLAIN = (
                 r"counts?)?<..40><exceeds><..40>(?:limit|max|\d)"
             ),
         ),
-        (
-            "Input tokens exceed the configured limit of 272000 tokens. Your messages resulted "
-            "in 509178 tokens."
-        ),
-        "https://github.com/BerriAI/litellm/issues/15968",
-    ),
-    Rule(
-        "token-count",
-        "context_overflow",
-        (r"(?:input|prompt|request(?:ed)?) token count<..30><exceeds>",),
-        "The input token count (25270) exceeds the maximum number of tokens allowed (4000).",
-        "https://github.com/googleapis/python-genai/issues/2050",
+        "prompt token count of 74490 exceeds the limit of 72000",
+        "https://github.com/ericc-ch/copilot-api/issues/210",
     ),
     Rule(
         "over-a-limit",
@@ -154,13 +141,6 @@ _PLAIN = (
         "https://github.com/openclaw/openclaw",
     ),
     Rule(
-        "model-token-limit",
-        "context_overflow",
-        (r"exceed(?:s|ed)? (?:the )?model(?:'s)? token limit",),
-        ("Invalid request: Your request exceeded model token limit: 262144 (requested: 269030)"),
-        "https://github.com/MoonshotAI/kimi-cli/issues/2011",
-    ),
-    Rule(
         "must-be-within",
         "context_overflow",
         (
@@ -168,11 +148,8 @@ _PLAIN = (
             r"range of input length",
             r"input (?:token )?length (?:must|should) be (?:<|less|at most|in|between)",
         ),
-        (
-            "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 2048. Given: "
-            "2019 `inputs` tokens and 30 `max_new_tokens`"
-        ),
-        "https://github.com/stanford-crfm/helm/pull/2079",
+        "<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 204800]",
+        "https://github.com/QwenLM/qwen-code/issues/98",
     ),
     Rule(
         "length-and-limit",
@@ -230,7 +207,7 @@ _PLAIN = (
             "ValidationException: Malformed input request: expected maxLength: 50000, actual: "
             "52611, please reformat your input and try again."
         ),
-        "https://github.com/BerriAI/litellm/issues/4150",
+        "https://github.com/BerriAI/litellm",
     ),
     Rule(
         "chinese",

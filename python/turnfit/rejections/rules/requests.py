@@ -127,7 +127,7 @@ ANSWERS = (
         "unknown",
         (r"(?:<cap>)<..30>must be at least 1, got -",),
         "max_tokens must be at least 1, got -1809.",
-        "https://github.com/vllm-project/vllm/issues/2512",
+        "https://github.com/vllm-project/vllm/issues/4667",
     ),
     Rule(
         "answer-cap",
@@ -161,11 +161,8 @@ ANSWERS = (
             ),
             r"(?:output|completion) tokens?<..30>exceed",
         ),
-        (
-            "max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens "
-            "for claude-opus-4-5"
-        ),
-        "https://platform.claude.com/docs/en/about-claude/models/overview",
+        "This model supports at most 4096 completion tokens",
+        "https://github.com/diffbot/code-gpt-docs/issues/284",
     ),
 )
 
