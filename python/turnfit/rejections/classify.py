@@ -12,7 +12,7 @@ from turnfit.rejections.figures import Figures, read_figures
 from turnfit.rejections.gather import gather
 from turnfit.rejections.persons import person_message
 from turnfit.rejections.rejection import Rejection, Retry
-from turnfit.rejections.rules.limits import SMALLER_HELPS
+from turnfit.rejections.rules.limits import SMALLER_HELPS, WAITING_HELPS
 from turnfit.rejections.rules.rule import compiled
 from turnfit.rejections.usage import read_usage
 
@@ -103,9 +103,13 @@ def _retry(verdict: Verdict, figures: Figures, texts: list[str]) -> Retry:
     """Waiting never helps a request that is larger than the limit itself."""
     if verdict.kind in ("rate_limit", "billing"):
         too_large = figures.used and figures.limit and figures.used > figures.limit
-        if too_large or any(compiled(SMALLER_HELPS).search(text) for text in texts):
+        if too_large or any(_asks_for_less(text) for text in texts):
             return "smaller"
     return _RETRIES.get(verdict.kind, "never")
+
+
+def _asks_for_less(text: str) -> bool:
+    return bool(compiled(SMALLER_HELPS).search(text) and not compiled(WAITING_HELPS).search(text))
 
 
 def _input_alone_fits(figures: Figures) -> bool | None:

@@ -11,7 +11,6 @@ from turnfit.rejections.rejection import Kind
 from turnfit.rejections.rules import RULES
 from turnfit.rejections.rules.codes import (
     FINISHES,
-    NAMES_OF_STATUSES,
     PREFIXES,
     STATUSES,
     STRONG,
@@ -45,7 +44,7 @@ def decide(evidence: Evidence) -> Verdict:
 def _verdicts(evidence: Evidence, outer: int | None) -> Iterator[Verdict]:
     """The verdicts of one error, the most telling first."""
     status = _status(evidence, outer)
-    codes = [*evidence.codes, *evidence.names, *_codes_in(evidence.texts)]
+    codes = [*evidence.codes, *_codes_in(evidence.texts)]
     yield from _by_payment(evidence, codes, status)
     inner = [next((v for v in _verdicts(one, status) if v.sure), None) for one in evidence.inner]
     yield from _agreed([verdict for verdict in inner if verdict], evidence)
@@ -68,7 +67,7 @@ def _codes_in(texts: Iterable[str]) -> Iterator[str]:
     """Codes that stand in a message as words."""
     for text in texts:
         for word in _WORD.findall(text):
-            if "_" in word or word.endswith(("Exception", "Error")):
+            if "_" in word or word.endswith("Exception"):
                 yield word.lower()
 
 
@@ -112,12 +111,14 @@ def _unsure(evidence: Evidence, codes: list[str], status: int | None) -> Iterato
             yield Verdict(FINISHES[ending], f"finish:{ending}", False, evidence)
     if status in TELLING_STATUSES:
         yield Verdict(TELLING_STATUSES[status], f"status:{status}", False, evidence)
+    says = any(one.texts or one.codes for one in evidence.walk())
     for code in codes:
         if code in WEAK:
             yield Verdict(WEAK[code], f"code:{code}", False, evidence)
-    says = any(one.texts or one.codes for one in evidence.walk())
-    if says and not NAMES_OF_STATUSES.isdisjoint(codes):
-        yield Verdict("invalid_request", "name", False, evidence)
+    for name in evidence.names:
+        kind = WEAK.get(name) or STRONG.get(name)
+        if kind and (says or kind != "invalid_request"):
+            yield Verdict(kind, f"name:{name}", False, evidence)
     for statuses, kind in STATUSES:
         if status in statuses and (kind == "server" or says):
             yield Verdict(kind, f"status:{status}", False, evidence)

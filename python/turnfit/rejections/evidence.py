@@ -16,7 +16,8 @@ class Evidence:
         status: of the HTTP layer.
         told_status: a status that the body tells.
         codes: codes and types, in lower case.
-        names: names of exceptions and of what they derive from, in lower case.
+        names: names of exceptions and of what they derive from, in lower case. Clients give
+            them by the status alone, gateways by guess, so they count last.
         finishes: why an answer ended, in lower case.
         texts: messages, without what they quote and without what stands in `inner`.
         figures: token figures that the body has under a name of their own.

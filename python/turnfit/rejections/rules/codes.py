@@ -16,7 +16,6 @@ from turnfit.rejections.rejection import Kind
 
 __all__ = [
     "FINISHES",
-    "NAMES_OF_STATUSES",
     "PREFIXES",
     "STATUSES",
     "STRONG",
@@ -59,7 +58,7 @@ STRONG = _table(
             " contextlengthexceeded context_length_error context_size_exceeded"
             " max_prompt_tokens_exceeded context_too_long contextwindowoverflowexception"
             " context_limit_exceeded input_tokens_exceeded prompttoolong contextoverflow"
-            " error_context_length 1261"
+            " error_context_length tokens_limit_reached tokens_too_long 1261"
         ),
         "rate_limit": (
             "rate_limit_exceeded rate_limit_error rate_limited rate_limit too_many_requests"
@@ -125,16 +124,12 @@ WEAK = _table(
             " badrequest invalid-argument notfound not_found resourcenotfoundexception"
             " unprocessable_entity model_not_supported tool_use_failed json_validate_failed"
             " invalid_image invalidimage unsupportedparamserror out_of_range"
-            " paramvalidationerror invalidparameter.datainspection"
+            " paramvalidationerror badrequesterror unprocessableentityerror notfounderror"
+            " conflicterror"
         ),
     }
 )
 """Types that many different errors share; they count where the words say nothing."""
-
-NAMES_OF_STATUSES = frozenset(
-    {"badrequesterror", "unprocessableentityerror", "notfounderror", "conflicterror"}
-)
-"""Exceptions that a client names by the status alone: they say nothing beside it."""
 
 FINISHES = _table(
     {

@@ -31,6 +31,7 @@ WINDOWS = (
     r"must have less than <limit> tokens\. given:? <used>",
     r"too long: <used>,? (?:tokens,? )?(?:model )?max(?:imum)?(?: context length)?:? <limit>",
     r"request input token count:? <used>",
+    r"max is <limit> got <used>",
     r"cannot exceed <limit> - received <used>",
     # what the request takes
     r"\brequest(?:ed|s)?(?: for)?:? <about><used>\)?(?: tokens| input tokens|\)|$|,)",
@@ -41,7 +42,11 @@ WINDOWS = (
     r"<used> (?:input |prompt |total )?tokens?\)?,? (?:which |that |it )?"
     r"(?:has |have |is |are |was )?<beyond>",
     r"(?:<got>|have)[: ]{1,2}<about><used> (?:input |prompt )?tokens\b",
+    r"token count (?:is|of|:) ?<used>",
+    r"(?<!max )(?<!maximum )\b(?:prompt|input) tokens:? <used>",
     # the limit
+    r"supports? (?:only )?up to <limit>",
+    r"allowed <limit> tokens",
     r"<limitword>[^.\d]{0,40}? ?[(\[]?<limit>",
     r"(?:exceed(?:s|ed|ing)?|<beyond>)\b[^.\d]{0,60}?[ (]<limit>(?: tokens?)?\)?"
     r"(?: (?:limit|maximum|tokens?|context)\b|[.,)]|$)",

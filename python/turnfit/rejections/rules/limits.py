@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from turnfit.rejections.rules.rule import Rule
 
-__all__ = ["BILLING", "PLANS", "RATES", "SMALLER_HELPS"]
+__all__ = ["BILLING", "PLANS", "RATES", "SMALLER_HELPS", "WAITING_HELPS"]
 
 BILLING = (
     Rule(
@@ -261,3 +261,6 @@ SMALLER_HELPS = (
     r"|reduce (?:the |your )?(?:message|prompt|request|input|context|tokens|length)"
 )
 """In a refusal for rate or plan: waiting or paying is one way, a smaller request the other."""
+
+WAITING_HELPS = r"(?:try|trying) again (?:later|in|after)|retry after"
+"""Where a refusal says so too, a smaller request is only the other way."""

@@ -82,6 +82,7 @@ _PLAIN = (
         "window-exceeded",
         "context_overflow",
         (
+            r"(?:reached|hit) (?:the |its )?(?:max(?:imum)? )?context (?:length|window|limit|size)",
             (
                 r"(?:context|prompt|input)[ _-]?(?:window|length|size|limit"
                 r"|tokens?)(?: limit)?(?: (?:has|was|is|have|been)){0,3} (?:exceed(?:s|ed)?"
@@ -100,13 +101,21 @@ _PLAIN = (
                 r"|may not) exceed<..60>(?:<window>|\d)(?!\d*[ -]?<chars>)"
             ),
         ),
-        "too many tokens: total number of tokens (prompt and prediction) cannot exceed 2048 - received 6354.",
+        (
+            "too many tokens: total number of tokens (prompt and prediction) cannot exceed 2048 -"
+            " received 6354."
+        ),
         "https://github.com/cohere-ai/sandbox-topically/issues/4",
     ),
     Rule(
         "counted-tokens",
         "context_overflow",
         (
+            r"tokens (?:in|of) (?:your |the )?(?:request|input|prompt|messages)<..40><exceeds>",
+            (
+                r"\b(?:inputs?|prompts?|context|messages?)(?: tokens?)? (?:length|size|count)s?\b"
+                r"<..40><exceeds><..40>(?:limit|max|context|\d)"
+            ),
             (
                 r"(?:input|prompt|total|message|request|requested|context)s?[ -]tokens?\b(?: "
                 r"counts?)?<..40><exceeds><..40>(?:limit|max|\d)"
@@ -121,7 +130,7 @@ _PLAIN = (
         (
             (
                 r"\b(?:inputs?|prompts?|messages|conversation)\b<..60>\b(?:exceed(?:s|ed)?"
-                r"|over) (?:the |its )?limit of <limit>"
+                r"|over) (?:the |its )?limit of <n>"
             ),
         ),
         "Input prompt (15681 tokens) is too long and exceeds limit of 2560",
@@ -131,6 +140,14 @@ _PLAIN = (
         "window-and-more",
         "context_overflow",
         (
+            (
+                r"\bmax(?:imum)? (?:allowed )?(?:input|prompt|context|sequence)"
+                r" (?:length|size|tokens?|window) ?(?:is|of|:) ?<n> tokens"
+            ),
+            (
+                r"too (?:large|long)<..40>\. max(?:imum)? (?:size|length|tokens?|is)"
+                r"[: ]{0,2}<n> tokens"
+            ),
             (
                 r"(?:context|prompt|input)[ _-]?(?:window|length|size|limit) (?:is|of|="
                 r"|:) (?:only )?<n><..40>(?:requested|supplied|sent|got|given|received|provided"
@@ -227,14 +244,14 @@ _LOOSE = (
         "context_overflow",
         (
             (
-                r"\b(?:prompt|input|messages|conversation|context|history|quer(?:y|ies)|chat"
-                r"|transcript|request|text|document)s?(?: (?:is|are|was|were|length|size"
-                r"|has become))*,? ?too (?:long|large|big)\b"
+                r"\b(?:prompt|input(?: text)?|messages|conversation|context|history|chat"
+                r"|transcript)s?"
+                r"(?: (?:is|are|was|were|length|size|has become))*,? ?too (?:long|large|big)\b"
             ),
             r"prompttoolong",
             (
-                r"(?:prompt|input)s? (?:length )?exceed(?:s"
-                r"|ed)? (?:the )?max(?:imum)?(?: allowed)? ?(?:input )?length"
+                r"(?:prompt|input)s? (?:length )?exceed(?:s|ed)? (?:the )?max(?:imum)?"
+                r"(?: allowed)? ?(?:input )?length"
             ),
         ),
         "prompt is too long: 213462 tokens > 200000 maximum",
@@ -256,6 +273,13 @@ _LOOSE = (
         ),
         "https://github.com/Quansight/ragna/pull/351",
         _THROTTLES,
+    ),
+    Rule(
+        "tokens-over-a-number",
+        "context_overflow",
+        (r"<subject><..60>\b(?:exceed(?:s|ed)?|over|above)\b<..40><n> tokens\b",),
+        "Your request exceeds the allowed 32,768 tokens",
+        not_at=_THROTTLES,
     ),
     Rule(
         "reduce-the-length",

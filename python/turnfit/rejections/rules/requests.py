@@ -243,6 +243,7 @@ BYTES = (
         "body-size",
         "payload_too_large",
         (
+            r"request (?:entity |is )?too long",
             (
                 r"(?:request|payload|body|content|entity|upload|http)\b<..40>(?:too (?:large|big)"
                 r"|size exceed|exceeds? (?:the |its )?(?:\w+ ){0,2}size"

@@ -40,6 +40,7 @@ class Rule(NamedTuple):
         return bool(found)
 
 
+_NUMBER = r"(?:\d{1,3}(?:[,_.'’\u00a0\u202f ]\d{3})+(?!\d)|\d+(?:\.\d+)?)(?:\s?[km](?![a-z]))?"
 _OTHER_UNIT = (
     r"(?![,._'’]?\d|[ -]?(?:[kmg]i?b|bytes?|b|char\w*|pixels?|px|images?|pages?|words?|letters?"
     r"|requests?|messages?|seconds?|ms|s|minutes?|%|tools?|files?|items?)\b)"
@@ -47,7 +48,6 @@ _OTHER_UNIT = (
 """Behind a number of tokens there is no other unit."""
 
 PARTS = {
-    "n": r"(?:\d{1,3}(?:[,_.'’\u00a0\u202f ]\d{3})+(?!\d)|\d+(?:\.\d+)?)(?:\s?[km](?![a-z]))?",
     "chars": r"(?:characters?|chars?|bytes?|[kmg]i?b|words|letters|pixels)",
     "subject": (
         r"\b(?<!output )(?<!completion )(?<!max_)(?<!max )(?<!image )(?<!file )(?<!tool )"
@@ -107,7 +107,7 @@ def compiled(pattern: str) -> re.Pattern[str]:
     """A pattern with its parts put in; compiled when it is first asked for.
 
     ``<..40>`` are at most 40 characters of one sentence; ``<name>`` is a part of `PARTS`, and
-    where there is none of this name, a number of that name.
+    where there is none of this name, a number of tokens, called so (``<n>`` is called nothing).
 
     >>> bool(compiled("over <limit> tokens").search("over 12,000 tokens"))
     True
@@ -122,4 +122,5 @@ def _part(found: re.Match[str]) -> str:
     name = found[1]
     if name in PARTS:
         return f"(?:{PARTS[name]})"
-    return f"(?P<{name}>{PARTS['n']}){_OTHER_UNIT}"
+    group = "?:" if name == "n" else f"?P<{name}>"
+    return f"({group}{_NUMBER}){_OTHER_UNIT}"
