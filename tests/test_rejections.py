@@ -14,7 +14,7 @@ import pytest
 import turnfit as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.rejections import DOCUMENTED, RECORDED, expected, refused, rows, table
+from support.rejections import MORE, RECORDED, expected, refused, rows, table
 from turnfit.rejections.advice import ADVICE
 from turnfit.rejections.persons import MESSAGES, person_message
 from turnfit.rejections.rules import RULES
@@ -24,7 +24,7 @@ from turnfit.rejections.rules.rule import Rule
 EXAMPLES = settings(max_examples=int(os.environ.get("TURNFIT_EXAMPLES", "200")), deadline=None)
 KINDS = tuple(ADVICE)
 ROWS = rows(RECORDED)
-EVERY_ROW = ROWS + rows(DOCUMENTED)
+EVERY_ROW = ROWS + rows(MORE)
 BY_ID = {row["id"]: row for row in EVERY_ROW}
 NEEDS_ROWS = pytest.mark.skipif(not ROWS, reason="the recorded refusals are not here")
 
@@ -42,8 +42,8 @@ def test_a_recorded_refusal_is_told_for_what_it_is(row: dict[str, Any]) -> None:
     assert expected(row).faults(rejection) == [], rejection
 
 
-@pytest.mark.parametrize("row", rows(DOCUMENTED), ids=[row["id"] for row in rows(DOCUMENTED)])
-def test_a_documented_refusal_is_told_for_what_it_is(row: dict[str, Any]) -> None:
+@pytest.mark.parametrize("row", rows(MORE), ids=[row["id"] for row in rows(MORE)])
+def test_another_refusal_is_told_for_what_it_is(row: dict[str, Any]) -> None:
     rejection = told(refused(row))
     assert expected(row).faults(rejection) == [], rejection
     if "delay" in row:
@@ -54,7 +54,7 @@ def test_a_documented_refusal_is_told_for_what_it_is(row: dict[str, Any]) -> Non
 def test_the_tables_of_what_was_told(capsys: pytest.CaptureFixture[str]) -> None:
     with capsys.disabled():
         print(f"\n\nrecorded refusals\n{table(ROWS)}")
-        print(f"\ndocumented refusals\n{table(rows(DOCUMENTED))}")
+        print(f"\nmore refusals\n{table(rows(MORE))}")
     false = [row["id"] for row in EVERY_ROW if row["label"] != "context_overflow"]
     assert [name for name in false if told(refused(BY_ID[name])).kind == "context_overflow"] == []
 
@@ -248,9 +248,18 @@ def test_errors_side_by_side_decide_only_where_they_agree() -> None:
 
 @pytest.mark.parametrize(
     ("written", "number"),
-    [("200,000", 200_000), ("200000", 200_000), ("200_000", 200_000), ("200.000", 200_000)]
-    + [("200'000", 200_000), ("200\u202f000", 200_000), ("200k", 200_000), ("1M", 1_000_000)]
-    + [("1.5M", 1_500_000), ("1,048,576", 1_048_576)],
+    [
+        ("200,000", 200_000),
+        ("200000", 200_000),
+        ("200_000", 200_000),
+        ("200.000", 200_000),
+        ("200'000", 200_000),
+        ("200\u202f000", 200_000),
+        ("200k", 200_000),
+        ("1M", 1_000_000),
+        ("1.5M", 1_500_000),
+        ("1,048,576", 1_048_576),
+    ],
 )
 def test_numbers_are_read_as_people_write_them(written: str, number: int) -> None:
     rejection = told(f"The input token count (3,000,000) exceeds the maximum of {written} tokens")

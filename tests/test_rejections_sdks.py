@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 import turnfit as tf
 from servers.recorded import Recorded, recorded
-from support.rejections import DOCUMENTED, RECORDED, expected, refused, rows
+from support.rejections import MORE, RECORDED, expected, refused, rows
 
 # What third parties deprecate or leave open is theirs to mend.
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 ROWS = [
     row
-    for row in rows(RECORDED) + rows(DOCUMENTED)
+    for row in rows(RECORDED) + rows(MORE)
     if row.get("http_status", 0) >= 400 and isinstance(row["body"], dict)
 ]
 PROVIDERS = {
@@ -248,7 +248,7 @@ def test_the_delay_is_read_from_a_clients_headers(server: Recorded, openai: Any)
 
 
 def test_an_error_within_an_anthropic_stream_counts(server: Recorded, anthropic: Any) -> None:
-    message = {
+    message: dict[str, Any] = {
         "id": "m",
         "type": "message",
         "role": "assistant",

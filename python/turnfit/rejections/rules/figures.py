@@ -16,13 +16,16 @@ WINDOWS = (
     r"<used> (?:input |prompt )?tokens? ?> ?<limit>",
     r"(?:tokens?|count|length|limit)[^.\d]{0,20}<used> ?> ?<limit>",
     r"has <input> input tokens plus <output>",
+    r"<input> plus max_(?:new_|completion_|output_)?tokens <output>",
+    r"too many tokens: <used>\. max(?:imum)?(?: allowed)?:? <limit>",
+    r"<used> of <limit> tokens",
     r"\((?:total length |length )?<used>(?: tokens)?\) (?:is|are) too (?:long|large)",
     r"requested <output> output tokens and your prompt contains <about><input> input tokens",
     r"total of <about><used> tokens",
     r"<input> tokens (?:in|from|of) the (?:input )?(?:messages|prompt|input) and <output> tokens",
     r"given: <input> `inputs` tokens and <output> `max_new_tokens`",
     r"tokens \+ `?max_new_tokens`? must be <= <limit>",
-    r"n_keep: ?<used> ?>= ?n_ctx: ?<limit>",
+    r"n_keep\W{1,3}<used>\W{0,3}>= ?n_ctx\W{1,3}<limit>",
     r"keep the first <used> tokens",
     r"cannot truncate to <limit>, required <used>",
     r"current length is <used> while limit is <limit>",
@@ -33,6 +36,7 @@ WINDOWS = (
     r"request input token count:? <used>",
     r"max is <limit> got <used>",
     r"cannot exceed <limit> - received <used>",
+    r": <used>(?: tokens)? ?> ?<limit>",
     # what the request takes
     r"\brequest(?:ed|s)?(?: for)?:? <about><used>\)?(?: tokens| input tokens|\)|$|,)",
     r"\b(?:<request>|you)\b[^.\d]{0,24}? <takes> <about><used> (?:\w+ )?tokens",
@@ -43,7 +47,7 @@ WINDOWS = (
     r"(?:has |have |is |are |was )?<beyond>",
     r"(?:<got>|have)[: ]{1,2}<about><used> (?:input |prompt )?tokens\b",
     r"token count (?:is|of|:) ?<used>",
-    r"(?<!max )(?<!maximum )\b(?:prompt|input) tokens:? <used>",
+    r"(?<!max )(?<!maximum )\b(?:prompt|input)[ _]tokens:? \(?<used>",
     # the limit
     r"supports? (?:only )?up to <limit>",
     r"allowed <limit> tokens",
@@ -74,7 +78,7 @@ ANSWERS = (
     r"|maximum(?: value)?(?: is| of|:)|limit(?: is| of|:)|supports(?: up to)?|up to"
     r"|maximum allowed(?: is|:)?) ?`?<limit>",
     r"> <limit>",
-    r"(?:value of|too large: ?|requested|<got>|> ?max_tokens|/maxtokens:) ?<used>",
+    r"(?:value of|too large: ?|requested|<got>:?|> ?max_tokens|/maxtokens:) ?<used>",
     r"max_?(?:completion_?|output_?)?tokens\W{1,4}(?:of |value )?\(?<used>",
     r"exceeds? [^.\d]{0,60}<limit>",
 )

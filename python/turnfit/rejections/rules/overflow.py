@@ -161,6 +161,10 @@ _PLAIN = (
         "must-be-within",
         "context_overflow",
         (
+            (
+                r"(?:prompt|input)[ _]?(?:tokens?|length)s?\b<..30>must be"
+                r" (?:less|smaller|at most|within)"
+            ),
             r"`?inputs`? (?:tokens \+ `?max_new_tokens`? )?must (?:be <=|have less than)",
             r"range of input length",
             r"input (?:token )?length (?:must|should) be (?:<|less|at most|in|between)",
@@ -176,7 +180,7 @@ _PLAIN = (
             r"cannot truncate to <n>, required <n>",
             r"trying to keep the first <n> tokens",
             r"context length of only <n>",
-            r"n_keep: ?<n> ?>= ?n_ctx",
+            r"n_keep\W{1,3}<n>\W{0,3}>= ?n_ctx",
             (
                 r"(?:prompt|input|request) (?:contains|has|is) <n> (?:\w+ "
                 r")?tokens[^;]{0,80}?(?:too (?:large|long)|configured|context|but|limit|max)"

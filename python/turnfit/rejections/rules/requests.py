@@ -89,7 +89,7 @@ QUOTING = (
             r"is not of type",
             r"is not one of",
             r"input should be (?:a |an |\w+ )",
-            r"validation (?:errors? for|failed)",
+            r"validation errors? for",
             r"field required",
             r"not valid json",
             r"failed to (?:parse|deserialize|decode)",
