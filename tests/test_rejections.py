@@ -186,6 +186,7 @@ def test_a_near_miss_is_no_overflow(text: str) -> None:
         f'Could not parse JSON body: unexpected token at "{OVERFLOW}"',
         f"messages.3.content: Input should be a valid string [input_value='{OVERFLOW}']",
         f"Invalid content: '{OVERFLOW}",
+        f"Invalid value for content: { {'error': {'message': OVERFLOW}} } is not of type 'array'",
         {"detail": [{"msg": "Field required", "input": {"text": OVERFLOW}}]},
         {"error": {"message": "Failed to call a function.", "failed_generation": OVERFLOW}},
         {"error": {"message": "flagged", "metadata": {"flagged_input": OVERFLOW}}},
@@ -329,7 +330,7 @@ def test_the_delay_is_what_the_refusal_asks_for(
         ({"choices": [{"finish_reason": "length"}]}, "output_limit"),
         (
             {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}},
-            "unknown",
+            "output_limit",
         ),
         ({"choices": [{"finish_reason": "stop"}]}, "unknown"),
         ({"finish_reason": "ERROR_LIMIT"}, "context_overflow"),
@@ -447,7 +448,10 @@ def test_what_cannot_be_read_is_unknown(error: object) -> None:
 def test_a_body_that_holds_itself_ends() -> None:
     body: dict[str, Any] = {"message": "no"}
     body["error"] = body
+    many: list[Any] = []
+    many += [many] * 50
     assert told(body).kind == "unknown"
+    assert told({"error": many, "message": OVERFLOW}).kind == "context_overflow"
 
 
 words = st.sampled_from([rule.says for rule in RULES] + [*STRONG] + ["400", "tokens", "{", "'"])

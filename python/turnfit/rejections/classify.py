@@ -94,7 +94,7 @@ def _rejection(
         output_tokens=figures.output,
         input_alone_fits=_input_alone_fits(figures),
         delay=_delay(evidence) if retry == "later" else None,
-        status=next((one.status for one in evidence.walk() if one.status), evidence.told_status),
+        status=_status(evidence),
         rule=verdict.rule,
     )
 
@@ -116,6 +116,13 @@ def _input_alone_fits(figures: Figures) -> bool | None:
     if figures.input is None or figures.output is None or figures.limit is None:
         return None
     return figures.input < figures.limit
+
+
+def _status(evidence: Evidence) -> int | None:
+    """The HTTP layer's, else one that a body tells."""
+    http = [one.status for one in evidence.walk() if one.status]
+    told = [one.told_status for one in evidence.walk() if one.told_status]
+    return next(iter(http + told), None)
 
 
 def _delay(evidence: Evidence) -> float | None:

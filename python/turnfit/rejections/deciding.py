@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from turnfit.rejections.evidence import Evidence
 from turnfit.rejections.rejection import Kind
-from turnfit.rejections.rules import RULES
+from turnfit.rejections.rules import RULES, requests
 from turnfit.rejections.rules.codes import (
     FINISHES,
     PREFIXES,
@@ -18,6 +18,7 @@ from turnfit.rejections.rules.codes import (
     TELLING_STATUSES,
     WEAK,
 )
+from turnfit.rejections.rules.rule import Rule
 
 __all__ = ["Verdict", "decide"]
 
@@ -36,9 +37,12 @@ class Verdict(NamedTuple):
 
 def decide(evidence: Evidence) -> Verdict:
     """What the evidence means; ``unknown`` where it doesn't say."""
-    verdicts = [*_verdicts(evidence, None)]
-    sure = next((verdict for verdict in verdicts if verdict.sure), None)
-    return sure or next(iter(verdicts), Verdict("unknown", "", False, evidence))
+    first = None
+    for verdict in _verdicts(evidence, None):
+        if verdict.sure:
+            return verdict
+        first = first or verdict
+    return first or Verdict("unknown", "", False, evidence)
 
 
 def _verdicts(evidence: Evidence, outer: int | None) -> Iterator[Verdict]:
@@ -46,10 +50,11 @@ def _verdicts(evidence: Evidence, outer: int | None) -> Iterator[Verdict]:
     status = _status(evidence, outer)
     codes = [*evidence.codes, *_codes_in(evidence.texts)]
     yield from _by_payment(evidence, codes, status)
+    yield from _by_texts(requests.ECHOING, evidence, status)
     inner = [next((v for v in _verdicts(one, status) if v.sure), None) for one in evidence.inner]
     yield from _agreed([verdict for verdict in inner if verdict], evidence)
     yield from _by_codes(evidence, codes)
-    yield from _by_texts(evidence, status)
+    yield from _by_texts(RULES, evidence, status)
     for one in evidence.fallbacks:
         yield from (verdict for verdict in _verdicts(one, status) if verdict.sure)
     yield from _unsure(evidence, codes, status)
@@ -87,8 +92,8 @@ def _by_codes(evidence: Evidence, codes: list[str]) -> Iterator[Verdict]:
             yield Verdict(kind, f"code:{code}", True, evidence)
 
 
-def _by_texts(evidence: Evidence, status: int | None) -> Iterator[Verdict]:
-    for rule in RULES:
+def _by_texts(rules: Iterable[Rule], evidence: Evidence, status: int | None) -> Iterator[Verdict]:
+    for rule in rules:
         if status in rule.not_at:
             continue
         if any(rule.fits(text) for text in evidence.texts):

@@ -24,6 +24,7 @@ class Evidence:
         delay: seconds to wait.
         inner: errors told inside this one's messages.
         fallbacks: looked at where the rest decides nothing.
+        seen: what was looked at already, by its identity, so that what holds itself ends.
     """
 
     status: int | None = None
@@ -36,6 +37,19 @@ class Evidence:
     delay: float | None = None
     inner: list[Evidence] = field(default_factory=list)
     fallbacks: list[Evidence] = field(default_factory=list)
+    seen: dict[int, object] = field(default_factory=dict, repr=False)
+
+    def another(self) -> Evidence:
+        """Evidence of an error that this one tells of."""
+        return Evidence(seen=self.seen)
+
+    def is_new(self, value: object) -> bool:
+        """Whether a container was not looked at before; other values always count as new."""
+        if isinstance(value, str | bytes | int | float):
+            return True
+        known = id(value) in self.seen
+        self.seen[id(value)] = value
+        return not known
 
     def walk(self) -> Iterator[Evidence]:
         """This one, and all that stand in it."""

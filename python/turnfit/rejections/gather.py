@@ -10,32 +10,14 @@ from typing import Any
 from turnfit.rejections.delays import delay_of
 from turnfit.rejections.evidence import Evidence
 from turnfit.rejections.nested import parse_whole, split_nested, without_quotes
+from turnfit.rejections.rules import keys
 
 __all__ = ["gather"]
 
-_DEEPEST = 8
+_DEEPEST = 16
 _LONGEST = 12_000
 """Characters looked at in one message: what refuses stands at its ends, an echo between."""
 
-_STATUS = {"status", "statuscode", "httpstatus", "httpcode", "httpstatuscode", "code"}
-_CODE = {
-    *("code", "type", "status", "errortype", "errorcode", "name", "errorname", "type", "reason"),
-    *("provider_error_code", "providererrorcode", "kind", "exception", "errortypename"),
-}
-_FINISH = {"finishreason", "stopreason", "blockreason", "finish", "stop"}
-_TEXT = {
-    *("message", "msg", "error", "errors", "detail", "details", "description", "raw", "body"),
-    *("errormessage", "errordescription", "errormsg", "statusmsg", "statusmessage", "reason"),
-    *("responsebody", "cause", "title", "text", "failure", "errortext", "baseresp", "fault"),
-    *("faultstring", "info", "hint", "response"),
-}
-_ECHO = {
-    *("input", "inputs", "messages", "prompt", "prompts", "content", "contents", "parts"),
-    *("request", "requestbody", "requestbodyvalues", "originalrequest", "instructions"),
-    *("system", "systeminstruction", "tools", "toolcalls", "arguments", "failedgeneration"),
-    *("inputvalue", "userinput", "output", "delta", "outputs", "body_params", "ctx"),
-}
-_FIGURES = {"nprompttokens": "used", "nctx": "limit"}
 _STATED = re.compile(
     r"^\W*(?:[\w.]*(?:error|exception)s?\W{1,4}){0,2}"
     r"(?:(?:client|server|api|http|status|error|code)\W{1,3}){0,4}(?:\d\.\d )?"
@@ -62,7 +44,7 @@ def gather(error: object) -> Evidence:
 
 
 def _add(evidence: Evidence, value: object, depth: int) -> None:
-    if depth > _DEEPEST or value is None:
+    if depth > _DEEPEST or value is None or not evidence.is_new(value):
         return
     if isinstance(value, bytes | bytearray | memoryview):
         value = bytes(value).decode("utf-8", "replace")
@@ -98,57 +80,56 @@ def _ends(text: str) -> str:
 
 
 def _add_inner(evidence: Evidence, value: object, depth: int) -> None:
-    inner = Evidence()
+    inner = evidence.another()
     _add(inner, value, depth + 1)
     evidence.inner.append(inner)
 
 
 def _add_mapping(evidence: Evidence, body: Mapping[Any, Any], depth: int) -> None:
-    keys = {_plain(key): value for key, value in body.items() if isinstance(key, str)}
-    ended = str(keys.get("finishreason", "")).lower()
-    for key, value in keys.items():
-        if isinstance(value, bool) or value is None:
+    entries = {_plain(key): value for key, value in body.items() if isinstance(key, str)}
+    if str(entries.get("finishreason")).startswith("error"):
+        _add_answer(evidence, entries, depth)
+    for key, value in entries.items():
+        if key in keys.HEADERS:
+            evidence.delay = evidence.delay or delay_of(value)
+        elif key in keys.REQUESTS or isinstance(value, bool) or _is_message(value):
             continue
-        if key in _ECHO and not (ended.startswith("error") and isinstance(value, str)):
-            continue
-        if isinstance(value, str | int | float):
-            _add_named(evidence, key, value, depth, ended)
-        elif isinstance(value, Mapping | list | tuple):
-            _add_container(evidence, key, value, depth, ended)
-        elif key in _TEXT or key == "response":
+        elif isinstance(value, str | int | float):
+            _add_named(evidence, key, value, depth)
+        else:
             _add(evidence, value, depth + 1)
 
 
-def _add_container(evidence: Evidence, key: str, value: Any, depth: int, ended: str) -> None:
-    if key in ("headers", "responseheaders"):
-        evidence.delay = evidence.delay or delay_of(value)
-    elif key != "message" or not (isinstance(value, Mapping) and "role" in value):
-        _add(evidence, value, depth + 1)
-    elif ended.startswith("error"):
-        _add(evidence, value.get("content"), depth + 1)
+def _add_answer(evidence: Evidence, choice: Mapping[str, Any], depth: int) -> None:
+    """Of an answer that ended in an error, the content is the error.
+
+    Source: https://github.com/ranxianglei/billion-context-pi/issues/169
+    """
+    for name in ("message", "delta"):
+        if isinstance(choice.get(name), Mapping):
+            _add(evidence, choice[name].get("content"), depth + 1)
 
 
-def _add_named(evidence: Evidence, key: str, value: Any, depth: int, ended: str) -> None:
+def _is_message(value: object) -> bool:
+    return isinstance(value, Mapping) and "role" in value
+
+
+def _add_named(evidence: Evidence, key: str, value: Any, depth: int) -> None:
     """A value that stands under a name which says what it is."""
-    number = int(value) if str(value).strip().isdecimal() and len(str(value)) < 10 else None
-    if key in _FIGURES and number is not None:
-        evidence.figures.setdefault(_FIGURES[key], number)
-    elif key in _STATUS and number is not None and 100 <= number <= 599:
+    text = str(value).strip()
+    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 12 else None
+    if key in keys.FIGURES and number is not None:
+        evidence.figures.setdefault(keys.FIGURES[key], number)
+    elif key in keys.STATUSES and number is not None and 100 <= number <= 599:
         evidence.told_status = number
-    elif key in ("retrydelay", "retryafter", "retryaftermsecs", "retryafterms"):
+    elif key in keys.DELAYS:
         evidence.delay = evidence.delay or delay_of({key: value})
-    elif key in _FINISH:
-        evidence.finishes.append(str(value).lower())
-    elif key in _CODE or key == "statuscode":
-        evidence.codes.append(str(value).strip().lower())
-    if isinstance(value, str) and _tells(key, value, ended):
+    elif key in keys.ENDINGS:
+        evidence.finishes.append(text.lower())
+    elif key in keys.CODES:
+        evidence.codes.append(text.lower())
+    if isinstance(value, str) and (key in keys.TEXTS or text.startswith(('{"', "[{", "{'"))):
         _add_text(evidence, value, depth + 1)
-
-
-def _tells(key: str, value: str, ended: str) -> bool:
-    if key in _TEXT or value.lstrip().startswith(('{"', "[{", "{'")):
-        return True
-    return key == "content" and ended.startswith("error")
 
 
 def _plain(key: str) -> str:
@@ -226,7 +207,7 @@ def _causes_of(error: BaseException) -> list[BaseException]:
 
 
 def _add_fallback(evidence: Evidence, value: object, depth: int) -> None:
-    fallback = Evidence()
+    fallback = evidence.another()
     _add(fallback, value, depth + 1)
     evidence.fallbacks.append(fallback)
 

@@ -27,7 +27,7 @@ class Usage:
     @property
     def total(self) -> int | None:
         """What went in; None where nothing did."""
-        return self.input or None
+        return self.input if self.input > 0 else None
 
 
 def read_usage(usage: object) -> Usage:

@@ -11,6 +11,7 @@ RULES: tuple[Rule, ...] = (
     *limits.RATES,
     *limits.PLANS,
     *requests.POLICY,
+    *requests.ECHOING,
     *requests.QUOTING,
     *overflow.SUMS,
     *requests.ANSWERS,

@@ -97,6 +97,7 @@ WEAK = _table(
     {
         "context_overflow": "contextwindowexceedederror",
         "content_policy": "contentpolicyviolationerror",
+        "output_limit": "max_output_tokens",
         "server": (
             "overloaded_error internalserverexception serviceunavailableexception"
             " modeltimeoutexception modelnotreadyexception modelstreamerrorexception"

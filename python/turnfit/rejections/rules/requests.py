@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from turnfit.rejections.rules.rule import Rule
 
-__all__ = ["ANSWERS", "BYTES", "FORM", "GUESSES", "OUTAGES", "POLICY", "QUOTING"]
+__all__ = ["ANSWERS", "BYTES", "ECHOING", "FORM", "GUESSES", "OUTAGES", "POLICY", "QUOTING"]
 
 GUESSES = (
     Rule(
@@ -80,16 +80,28 @@ POLICY = (
     ),
 )
 
+ECHOING = (
+    Rule(
+        "echo",
+        "invalid_request",
+        (
+            r"\binvalid (?:value|type|format|schema|enum) (?:for|of|in)\b",
+            r"is not of type",
+            r"input should be (?:a |an |\w+ )",
+            r"validation errors? for",
+        ),
+        "Invalid value for 'messages[3].content': '' is not of type 'array'.",
+        "https://github.com/BerriAI/litellm/issues/11455",
+    ),
+)
+"""What is quoted beside these words is the request's, even if it looks like an error."""
+
 QUOTING = (
     Rule(
         "validation",
         "invalid_request",
         (
-            r"\binvalid (?:value|type|format|schema|enum) (?:for|of|in)\b",
-            r"is not of type",
             r"is not one of",
-            r"input should be (?:a |an |\w+ )",
-            r"validation errors? for",
             r"field required",
             r"not valid json",
             r"failed to (?:parse|deserialize|decode)",
@@ -106,7 +118,7 @@ QUOTING = (
             r"invalid json",
             r"does not match (?:the )?(?:pattern|schema)",
         ),
-        "Invalid value for 'messages[3].content': '' is not of type 'array'.",
+        "Missing required parameter: 'messages[1].role'.",
         "https://platform.openai.com/docs/guides/error-codes",
     ),
 )

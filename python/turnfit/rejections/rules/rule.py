@@ -40,7 +40,7 @@ class Rule(NamedTuple):
         return bool(found)
 
 
-_NUMBER = r"(?:\d{1,3}(?:[,_.'’\u00a0\u202f ]\d{3})+(?!\d)|\d+(?:\.\d+)?)(?:\s?[km](?![a-z]))?"
+_NUMBER = r"(?:\d{1,3}(?:[,_.'’\u00a0\u202f ]\d{3})+(?!\d)|\d{1,12}(?:\.\d+)?)(?:\s?[km](?![a-z]))?"
 _OTHER_UNIT = (
     r"(?![,._'’]?\d|[ -]?(?:[kmg]i?b|bytes?|b|char\w*|pixels?|px|images?|pages?|words?|letters?"
     r"|requests?|messages?|seconds?|ms|s|minutes?|%|tools?|files?|items?)\b)"
