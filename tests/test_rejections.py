@@ -14,7 +14,7 @@ import pytest
 import turnfit as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.rejections import MORE, RECORDED, expected, refused, rows, table
+from support.rejections import MORE, RECORDED, ROOT, expected, refused, rows, table
 from turnfit.rejections.advice import ADVICE
 from turnfit.rejections.persons import MESSAGES, person_message
 from turnfit.rejections.rules import RULES
@@ -113,63 +113,7 @@ def test_what_was_reported_from_the_field_is_told_right(
     assert {name: getattr(rejection, name) for name in extra} == extra, report
 
 
-NEAR_MISSES = """\
-Image too large: 9000000 bytes exceeds the maximum of 5242880 bytes
-The image size exceeds the context window of the vision encoder
-'tools' too long: 200 tools exceeds the maximum of 128
-Too many tools: 130 (max 128)
-The total number of function declarations exceeds the maximum allowed 128.
-tools.0.custom.name: String should have at most 64 characters
-Invalid 'metadata.foo': string too long. Expected a string with maximum length 512, but got 900.
-max_tokens (32000) exceeds the maximum output length of 8192 tokens for this model
-max_completion_tokens exceeds the model's context window
-Requested output tokens (70000) exceed the model's maximum output tokens (65536)
-The maximum number of output tokens exceeds the limit of 8192
-The response exceeded the maximum output token limit
-Response truncated: output token limit reached
-Your request would exceed the input token rate limit for your organization: 40000 tokens/min
-You have exceeded your daily token limit of 1000000 tokens
-Monthly token quota exceeded
-Token quota exceeded for project. Limit 100000
-Too many requests: input tokens exceed the limit
-Your API key's token limit exceeded
-You have exceeded the token limit for your free plan. Upgrade to continue
-usage limit reached: you've used all tokens in your 5-hour window
-Enqueued token limit reached for gpt-4o in organization org-1. Limit: 90,000 enqueued tokens.
-Request body too large: 33554433 bytes > 33554432 bytes
-Payload size 25MB exceeds limit 20MB
-Message content exceeds 4000 characters
-prompt: String should have at most 10000 characters
-The system prompt is too long (max 8000 characters)
-Your message is too long: 33000 characters (limit 32000)
-Tool argument validation failed: input length exceeds 1000 characters
-Stop sequence too long
-Function name is too long
-session token expired: token too long
-invalid token: the token is longer than the maximum length
-JWT token exceeds maximum size
-The file exceeds the maximum of 512 MB
-Audio duration exceeds the maximum of 25 minutes
-Video is too long: 3700 seconds exceeds the maximum of 3600
-embedding batch size exceeds maximum: 2049 > 2048 inputs
-input array exceeds max length of 2048 items
-The prompt contains 3 images but the limit is 1 image
-At most 1 image(s) may be provided in one prompt.
-schema exceeds the maximum nesting depth
-Cache control breakpoints exceed the limit of 4
-thinking.budget_tokens must be less than max_tokens
-Cached content is too small. total_token_count=500, min_total_token_count=1024
-Organization has exceeded its context caching storage token limit
-Model context window too small (minimum is 128k tokens)
-The context window for the model is 200000 tokens
-Model is overloaded: context queue is full
-conversation_id too long
-user message limit exceeded: 50 messages per 3 hours
-URL too long
-Request header fields too large
-seed exceeds the maximum value of 2147483647
-n_ctx must be less than 4096
-"""
+NEAR_MISSES = (ROOT / "tests" / "data" / "near-misses.txt").read_text("utf-8")
 
 
 @pytest.mark.parametrize("text", NEAR_MISSES.splitlines())

@@ -48,6 +48,7 @@ WINDOWS = (
     r"(?:<got>|have)[: ]{1,2}<about><used> (?:input |prompt )?tokens\b",
     r"token count (?:is|of|:) ?<used>",
     r"(?<!max )(?<!maximum )\b(?:prompt|input)[ _]tokens:? \(?<used>",
+    r"too (?:long|large): <used> tokens",
     # the limit
     r"supports? (?:only )?up to <limit>",
     r"allowed <limit> tokens",
@@ -72,6 +73,7 @@ OUTPUTS = r"<output> (?:tokens )?(?:in|for|of) (?:the )?(?:completion|output|res
 ANSWERS = (
     r"at most <limit> (?:completion |output )?tokens[^.]*provided <used>",
     r"max_tokens: <used> > <limit>",
+    r"<used> ?> ?<limit>",
     r"(?:range|between)[^.\d]{0,60}(?:\[|from )?\d+ ?(?:,|to|and|-|\(inclusive\) to) ?<limit>",
     r"value <= <limit>,? but got <used>",
     r"(?:less than or equal to|at most|<=|≤|(?:cannot|must not) exceed|not less or equal to"

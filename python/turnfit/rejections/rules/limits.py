@@ -156,6 +156,7 @@ RATES = (
         "capacity",
         "rate_limit",
         (
+            r"(?:reached|exceeded|hit) your limit",
             r"tier capacity exceeded",
             r"resource (?:has been )?exhausted",
             r"usage limit (?:has been )?(?:reached|exceeded)",

@@ -82,6 +82,12 @@ _PLAIN = (
         "window-exceeded",
         "context_overflow",
         (
+            (
+                r"^(?:\W*\w*error\W+)*exceed(?:s|ed)? (?:the |model |max\w* )*context"
+                r" (?:limit|window)"
+            ),
+            r"conversation (?:length |limit |size )?(?:has been |was |is )?(?:exceeded|reached|full)",
+            r"reached (?:its|the) conversation limit",
             r"(?:reached|hit) (?:the |its )?(?:max(?:imum)? )?context (?:length|window|limit|size)",
             (
                 r"(?:context|prompt|input)[ _-]?(?:window|length|size|limit"
@@ -111,6 +117,7 @@ _PLAIN = (
         "counted-tokens",
         "context_overflow",
         (
+            r"(?:length|number) of (?:the )?tokens\b<..40>too (?:long|large|many|high)",
             r"tokens (?:in|of) (?:your |the )?(?:request|input|prompt|messages)<..40><exceeds>",
             (
                 r"\b(?:inputs?|prompts?|context|messages?)(?: tokens?)? (?:length|size|count)s?\b"
@@ -128,6 +135,10 @@ _PLAIN = (
         "over-a-limit",
         "context_overflow",
         (
+            (
+                r"\b(?:inputs?|prompts?|messages|conversation)\b<..40>\bexceed(?:s|ed)?"
+                r" (?:the |its )?(?:length|context|token) limit"
+            ),
             (
                 r"\b(?:inputs?|prompts?|messages|conversation)\b<..60>\b(?:exceed(?:s|ed)?"
                 r"|over) (?:the |its )?limit of <n>"
@@ -234,7 +245,10 @@ _PLAIN = (
         "chinese",
         "context_overflow",
         (
-            r"(?:上下文|输入|提示词?|prompt|对话|消息)[^。]{0,24}(?:超过|超出|过长|太长|超长|超限)(?![^。]{0,12}字符)",
+            (
+                r"(?:上下文|输入|提示词?|prompt|对话|消息|内容|token)[^。]{0,24}"
+                r"(?:超过|超出|过长|太长|超长|超限)(?![^。]{0,12}字符)"
+            ),
             r"(?:超过|超出|超长)[^。字]{0,20}(?:上下文|最大长度|输入长度|token|最大输入)",
         ),
         "输入内容超过模型最大上下文长度",
@@ -250,7 +264,8 @@ _LOOSE = (
             (
                 r"\b(?:prompt|input(?: text)?|messages|conversation|context|history|chat"
                 r"|transcript)s?"
-                r"(?: (?:is|are|was|were|length|size|has become))*,? ?too (?:long|large|big)\b"
+                r"(?: (?:is|are|was|were|tokens?|length|size|has become))*,? ?too"
+                r" (?:long|large|big)\b"
             ),
             r"prompttoolong",
             (

@@ -224,6 +224,7 @@ BYTES = (
         "content-string",
         "payload_too_large",
         (
+            r"\bmessages'?\W* is too long\. maximum length is \d+, but got \d+ items",
             (
                 r"invalid '(?:input|prompt|instructions|(?:[\w.\[\]]+[.\]])?(?:content|text|input"
                 r"|output|arguments|instructions|prompt)(?:\[\d+\](?:\.text)?)?)': string too "
@@ -255,6 +256,7 @@ BYTES = (
         "body-size",
         "payload_too_large",
         (
+            r"请求(?:体|内容)?(?:过大|太大)",
             r"request (?:entity |is )?too long",
             (
                 r"(?:request|payload|body|content|entity|upload|http)\b<..40>(?:too (?:large|big)"
@@ -320,6 +322,7 @@ OUTAGES = (
         "outage",
         "server",
         (
+            r"deadline ?exceeded",
             r"\boverloaded\b",
             r"internal (?:server )?error",
             r"service (?:is )?(?:temporarily )?unavailable",
