@@ -50,6 +50,32 @@ def test_another_refusal_is_told_for_what_it_is(row: dict[str, Any]) -> None:
         assert rejection.delay == row["delay"]
 
 
+class ClientError(Exception):
+    """As clients raise them: the status and the body, and both in words."""
+
+    def __init__(self, status: int, body: Any) -> None:
+        super().__init__(f"Error code: {status} - {body}")
+        self.status_code, self.body = status, body
+
+
+FORMS: dict[str, Callable[[int, Any], object]] = {
+    "body": lambda status, body: body,
+    "bytes": lambda status, body: json.dumps(body).encode(),
+    "json": lambda status, body: {"status": status, "body": json.dumps(body)},
+    "line": lambda status, body: f"{status} {json.dumps(body)}",
+    "repr": lambda status, body: f"Error code: {status} - {body}",
+    "exception": ClientError,
+}
+
+
+@NEEDS_ROWS
+@pytest.mark.parametrize("form", FORMS)
+def test_a_recorded_refusal_is_told_in_whatever_form_it_comes(form: str) -> None:
+    came = {row["id"]: FORMS[form](row["http_status"], row["body"]) for row in ROWS}
+    faults = {name: expected(BY_ID[name]).faults(told(error)) for name, error in came.items()}
+    assert {name: parts for name, parts in faults.items() if parts} == {}
+
+
 @NEEDS_ROWS
 def test_the_tables_of_what_was_told(capsys: pytest.CaptureFixture[str]) -> None:
     with capsys.disabled():

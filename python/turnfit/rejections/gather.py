@@ -26,9 +26,11 @@ _STATED = re.compile(
     r"|\(([45]\d\d) [A-Z][a-z]+",
     re.IGNORECASE,
 )
+# What a client writes where the provider wrote nothing.
 _BARE = re.compile(
     r"^\W*(?:(?:http|api|error|code|status)\W*)*[1-5]\d\d\W*"
-    r"(?:status code|bad request)?\W*(?:\(no body\))?\W*$"
+    r"(?:status code|bad request|null|none)?\W*(?:\(no body\))?\W*$"
+    r"|^(?:null|none|undefined)$"
     r"|^(?:client|server) error '\d{3} [\w ]+' for url",
     re.IGNORECASE,
 )

@@ -84,7 +84,7 @@ MESSAGES: dict[str, dict[str, str]] = {
             "arquivos menores, ou divida o texto em partes. O que já foi feito continua "
             "guardado."
         ),
-        "busy": "O modelo está com muita procura neste momento. Tente de novo daqui a pouco.",
+        "busy": "O modelo está com muita demanda neste momento. Tente de novo daqui a pouco.",
         "down": "Não é possível acessar o modelo neste momento. Tente de novo daqui a pouco.",
         "declined": (
             "O provedor do modelo recusou este pedido por causa das suas regras de conteúdo. "
@@ -101,7 +101,7 @@ MESSAGES: dict[str, dict[str, str]] = {
     },
     "ru": {
         "too_long": (
-            "Разговор стал слишком длинным: модель не может прочитать его целиком. Начните "
+            "Разговор стал слишком длинным: модель не может прочитать его за один раз. Начните "
             "новый для следующего шага. Всё, что уже сделано, сохранится."
         ),
         "too_large": (

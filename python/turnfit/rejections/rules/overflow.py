@@ -86,7 +86,10 @@ _PLAIN = (
                 r"^(?:\W*\w*error\W+)*exceed(?:s|ed)? (?:the |model |max\w* )*context"
                 r" (?:limit|window)"
             ),
-            r"conversation (?:length |limit |size )?(?:has been |was |is )?(?:exceeded|reached|full)",
+            (
+                r"conversation (?:length |limit |size )?(?:has been |was |is )?"
+                r"(?:exceeded|reached|full)"
+            ),
             r"reached (?:its|the) conversation limit",
             r"(?:reached|hit) (?:the |its )?(?:max(?:imum)? )?context (?:length|window|limit|size)",
             (
