@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 __all__ = ["delay_in", "delay_of"]
@@ -47,6 +46,8 @@ def _scaled(value: Any, unit: float) -> float | None:
     with suppress(ValueError):
         seconds = float(text) * unit
         return seconds if 0 <= seconds < 1e9 else None
+    from email.utils import parsedate_to_datetime  # heavy, and dates here are rare
+
     with suppress(ValueError, TypeError):
         at = parsedate_to_datetime(text)
         return max(0.0, (at.astimezone(UTC) - datetime.now(UTC)).total_seconds())
