@@ -19,7 +19,7 @@ class Rule(NamedTuple):
         kind: what the words mean.
         words: regular expressions, case aside, of which one must be found; see `compiled`.
         says: what it was made from, as a provider wrote it.
-        source: where that is to be seen.
+        source: where that was seen, or the provider's page about it.
         not_at: statuses at which the words don't mean this.
         unless: what right behind them says that they mean something else.
     """
