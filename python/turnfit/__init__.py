@@ -8,6 +8,8 @@
 (True, 'whole')
 """
 
+from typing import TYPE_CHECKING, Any
+
 from turnfit._core import __version__
 from turnfit.errors import BudgetError, BusyError, FormatError, TurnfitError
 from turnfit.fitting.conversation import Conversation
@@ -30,6 +32,9 @@ from turnfit.tokens import (
     estimate_many,
 )
 
+if TYPE_CHECKING:
+    from turnfit.rejections import Rejection, classify_rejection, silent_overflow
+
 __all__ = [
     "Body",
     "BudgetError",
@@ -47,6 +52,7 @@ __all__ = [
     "Notes",
     "Policy",
     "Problem",
+    "Rejection",
     "Result",
     "ScriptCounts",
     "Shape",
@@ -54,6 +60,7 @@ __all__ = [
     "TurnfitError",
     "__version__",
     "check",
+    "classify_rejection",
     "count_scripts",
     "estimate",
     "estimate_files",
@@ -62,4 +69,14 @@ __all__ = [
     "estimate_request",
     "fit",
     "guidance",
+    "silent_overflow",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Refusals are rare: what explains them is imported when it is first asked for."""
+    if name in ("Rejection", "classify_rejection", "silent_overflow"):
+        from turnfit import rejections
+
+        return getattr(rejections, name)
+    raise AttributeError(f"module 'turnfit' has no attribute {name!r}")

@@ -4,19 +4,43 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from math import floor
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from turnfit.fitting.notes import Notes, refuse_unknown
 from turnfit.fitting.toml import to_toml
 from turnfit.messages.reading import Message
 
-__all__ = ["Keep", "NoRerun", "Pinned", "Policy"]
+__all__ = ["Keep", "NoRerun", "Pinned", "Policy", "Refusal"]
 
 Keep: TypeAlias = tuple[Literal["tokens", "fraction", "results"], float]
 NoRerun: TypeAlias = Collection[str] | Mapping[str, Mapping[str, Any]] | Callable[[str], bool]
 Pinned: TypeAlias = Collection[int] | Callable[[Message], bool]
+
+
+class Refusal(Protocol):
+    """What `Policy.smaller` goes by; `turnfit.Rejection` has it."""
+
+    @property
+    def retry(self) -> str:
+        """``smaller`` where a smaller request may pass."""
+
+    @property
+    def kind(self) -> str:
+        """``context_overflow`` where the limit is the model's window."""
+
+    @property
+    def limit(self) -> int | None:
+        """The limit in tokens."""
+
+    @property
+    def used(self) -> int | None:
+        """What the request takes of it."""
+
+    @property
+    def output_tokens(self) -> int | None:
+        """What of that is asked for the answer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,6 +179,56 @@ class Policy:
         ('results', 3)
         """
         return cls.from_dict(tomllib.loads(text))
+
+    def smaller(self, rejection: Refusal, *, tokens: int | None = None) -> Policy | None:
+        """The policy to refit with after a refusal; None where a smaller request can't help.
+
+        The budget becomes what the refusal's limit leaves beside the answer. Where the provider
+        counted more than turnfit had estimated, it shrinks by the same ratio, and a twentieth
+        more, since the error is not the same in every message. Where no limit is given, or it
+        is no smaller than the budget, three quarters remain. The policy's own window becomes the
+        limit of an overflow, if that is lower. Send the refitted request once; retrying belongs
+        to your client.
+
+        Args:
+            rejection: what `classify_rejection` or `silent_overflow` gave.
+            tokens: what the refused request was estimated at (`Fitted.tokens`); the budget
+                where it isn't given.
+
+        Raises:
+            ValueError: for `tokens` below 1.
+
+        >>> import turnfit as tf
+        >>> rejection = tf.classify_rejection("prompt is too long: 250000 tokens > 200000 maximum")
+        >>> Policy(budget=240_000).smaller(rejection).budget
+        182400
+        >>> Policy(budget=240_000).smaller(tf.classify_rejection("invalid x-api-key")) is None
+        True
+        """
+        if rejection.retry != "smaller":
+            return None
+        if tokens is not None:
+            _integer("tokens", tokens, least=1)
+        budget = self._smaller_budget(rejection, tokens or self.budget)
+        if budget < 1:
+            return None
+        return replace(self, budget=budget, window=self._smaller_window(rejection, budget))
+
+    def _smaller_budget(self, rejection: Refusal, tokens: int) -> int:
+        three_quarters = self.budget * 3 // 4
+        if rejection.limit is None:
+            return three_quarters
+        answer = self.output if rejection.output_tokens is None else rejection.output_tokens
+        room = rejection.limit - answer
+        counted = (rejection.used or 0) - (rejection.output_tokens or 0)
+        if counted > tokens:
+            room = min(room, tokens * room * 19 // (counted * 20))
+        return room if room < self.budget else three_quarters
+
+    def _smaller_window(self, rejection: Refusal, budget: int) -> int | None:
+        if self.window is None or rejection.limit is None or rejection.kind != "context_overflow":
+            return self.window
+        return max(budget, min(self.window, rejection.limit))
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Policy:
