@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 use turnfit_core::facts::Role;
 
 use crate::errors::format_error;
+use crate::pricing::Pricing;
 use crate::table::{Body, Fields, Kind, Shape, Table, Use, ascii_item};
 use crate::tally::{Read, Reading, Tally};
 use crate::text::Text;
@@ -41,7 +42,8 @@ pub(crate) fn read<'a>(
     tally: &'a mut Tally,
 ) -> PyResult<Found<'a>> {
     if let Some(reader) = &table.reader {
-        return read_object(&table.name, reader.bind(message.py()), index, message).map(Found::Remembered);
+        let reader = reader.bind(message.py());
+        return read_object(&table.name, reader, index, message, tally.pricing()).map(Found::Remembered);
     }
     tally.begin();
     let role = Reader { table, index, tally, message: None }.read_message(message);
@@ -55,17 +57,18 @@ fn read_object(
     reader: &Bound<'_, PyAny>,
     index: usize,
     message: &Bound<'_, PyAny>,
+    pricing: &Pricing,
 ) -> PyResult<Arc<Read>> {
+    let py = message.py();
     let read = reader.call1((message,))?;
     if read.is_none() {
         return Err(format_error(message.py(), index, &not_a_message(message, name)?));
     }
     if let Ok(reading) = read.cast::<Reading>() {
-        return Ok(reading.get().0.clone());
+        return reading.get().priced_by(py, pricing);
     }
-    let read =
-        read.extract::<(String, Bound<'_, PyAny>)>().and_then(|(role, rows)| Reading::new(&role, &rows));
-    Ok(read.map_err(|error| at_message(message.py(), index, error))?.0)
+    let read = read.extract::<(String, Bound<'_, PyAny>)>().and_then(|(role, rows)| Reading::new(&role, &rows));
+    read.and_then(|reading| reading.priced_by(py, pricing)).map_err(|error| at_message(py, index, error))
 }
 
 /// The fields of a message: itself, or the dict in which an object has them.

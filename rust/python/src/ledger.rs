@@ -9,7 +9,6 @@ use pyo3::types::{PyList, PyString};
 use turnfit_core::facts::{Facts, Role, Row, Tool, ToolId};
 use turnfit_core::ledger;
 use turnfit_core::pairing::{Key, KeyMap, Label};
-use turnfit_core::profile::Profile;
 use turnfit_core::walk::{self, Keep, Rules, Step};
 
 use crate::errors::format_error;
@@ -168,7 +167,7 @@ impl Ledger {
     ) -> PyResult<()> {
         let py = messages.py();
         let (table, terms) = (self.table.clone_ref(py), self.terms.clone_ref(py));
-        let mut tally = Tally::new(Profile::SCRIPT);
+        let mut tally = Tally::new(terms.get().pricing.clone());
         let mut facts = Facts { continues: table.get().flat, ..Facts::default() };
         for (index, message) in (self.ledger.len()..).zip(messages.try_iter()?) {
             let message = message?;

@@ -3,10 +3,10 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use turnfit_core::facts::Role;
-use turnfit_core::profile::Profile;
 
+use crate::pricing::Pricing;
 use crate::table::{Kind, role_named};
 use crate::text::Text;
 use crate::value::{self, DataUrls, MEDIUM};
@@ -45,7 +45,7 @@ pub(crate) struct ReadRow {
 
 /// Adds up a message, and then the next.
 pub(crate) struct Tally {
-    profile: Profile,
+    pricing: Pricing,
     pub(crate) read: Read,
     /// Texts, media and unknown things in the body that is open.
     pieces: usize,
@@ -54,9 +54,13 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    pub(crate) fn new(profile: Profile) -> Self {
+    pub(crate) fn pricing(&self) -> &Pricing {
+        &self.pricing
+    }
+
+    pub(crate) fn new(pricing: Pricing) -> Self {
         let read = Read { role: Role::User, tokens: 0, rows: Vec::new(), marker: false, text: None };
-        Tally { profile, read, pieces: 0, text: None }
+        Tally { pricing, read, pieces: 0, text: None }
     }
 
     /// Begins a message.
@@ -107,11 +111,11 @@ impl Tally {
         self.pieces += 1;
         let value = &value::sent_form(value)?;
         let Ok(string) = value.cast::<PyString>() else {
-            self.read.tokens += value::tokens(value, &self.profile, DataUrls::AreText)?;
+            self.read.tokens += self.pricing.json(value, DataUrls::AreText)?;
             return Ok(());
         };
+        self.read.tokens += self.pricing.text(string)?;
         let text = Text::of(string)?;
-        self.read.tokens += self.profile.tokens(text.counts(value.py()));
         self.text = (text.len() < NOTE_LENGTH).then(|| string.clone().unbind());
         Ok(())
     }
@@ -124,7 +128,7 @@ impl Tally {
 
     /// What stands under an unknown key.
     pub(crate) fn add_value(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.read.tokens += value::tokens(value, &self.profile, DataUrls::AreMedia)?;
+        self.read.tokens += self.pricing.json(value, DataUrls::AreMedia)?;
         Ok(())
     }
 
@@ -158,7 +162,7 @@ impl Tally {
             Ok(string) => string.clone(),
             Err(_) => value.str()?,
         };
-        self.read.tokens += self.profile.tokens(Text::of(&string)?.counts(value.py()));
+        self.read.tokens += self.pricing.text(&string)?;
         Ok(string.unbind())
     }
 
@@ -221,26 +225,56 @@ impl Tally {
 
 /// A message that is an object, as it was read once.
 #[pyclass(frozen, module = "turnfit._core")]
-pub(crate) struct Reading(pub(crate) Arc<Read>);
+pub(crate) struct Reading {
+    rows: Py<PyTuple>,
+    by_script: Arc<Read>,
+    /// By what else it was priced last.
+    priced: Mutex<Option<(Pricing, Arc<Read>)>>,
+}
 
 #[pymethods]
 impl Reading {
     #[new]
     pub(crate) fn new(role: &str, rows: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let mut tally = Tally::new(Profile::SCRIPT);
-        tally.begin();
-        let opened = tally.open_body();
-        for row in rows.try_iter()? {
-            tally.add_object_row(row?.cast::<PyTuple>()?)?;
-        }
-        tally.close_body(None, opened);
-        tally.read.role = role_named(role)?;
-        Ok(Reading(Arc::new(tally.read)))
+        let items = rows.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+        let rows = PyTuple::new(rows.py(), items)?;
+        let by_script = Arc::new(read_rows(role_named(role)?, &rows, Pricing::Script)?);
+        Ok(Reading { rows: rows.unbind(), by_script, priced: Mutex::new(None) })
     }
 
     /// What the message costs, in tokens, frame included.
-    #[getter]
-    fn tokens(&self) -> u64 {
-        self.0.tokens
+    #[pyo3(signature = (pricing = None))]
+    fn tokens(&self, py: Python<'_>, pricing: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
+        Ok(self.priced_by(py, &Pricing::of(pricing)?)?.tokens)
     }
+}
+
+impl Reading {
+    pub(crate) fn priced_by(&self, py: Python<'_>, pricing: &Pricing) -> PyResult<Arc<Read>> {
+        if pricing.is(&Pricing::Script) {
+            return Ok(self.by_script.clone());
+        }
+        let last = |priced: &Mutex<Option<(Pricing, Arc<Read>)>>| {
+            let priced = priced.lock().unwrap_or_else(PoisonError::into_inner);
+            priced.as_ref().filter(|(by, _)| by.is(pricing)).map(|(_, read)| read.clone())
+        };
+        if let Some(read) = last(&self.priced) {
+            return Ok(read);
+        }
+        let read = Arc::new(read_rows(self.by_script.role, self.rows.bind(py), pricing.clone())?);
+        *self.priced.lock().unwrap_or_else(PoisonError::into_inner) = Some((pricing.clone(), read.clone()));
+        Ok(read)
+    }
+}
+
+fn read_rows(role: Role, rows: &Bound<'_, PyTuple>, pricing: Pricing) -> PyResult<Read> {
+    let mut tally = Tally::new(pricing);
+    tally.begin();
+    let opened = tally.open_body();
+    for row in rows {
+        tally.add_object_row(row.cast::<PyTuple>()?)?;
+    }
+    tally.close_body(None, opened);
+    tally.read.role = role;
+    Ok(tally.read)
 }
