@@ -5,10 +5,11 @@
 //! ([`crate::request`]) go by them and know no format.
 
 use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyDict, PyString, PyType};
 use turnfit_core::facts::Role;
 
 use crate::history::tells;
@@ -143,7 +144,11 @@ struct Named<T>(Vec<(Box<[u8]>, T)>);
 
 impl<T> Named<T> {
     fn get(&self, wanted: &[u8]) -> Option<&T> {
-        self.0.iter().find(|(name, _)| **name == *wanted).map(|(_, thing)| thing)
+        self.position(wanted).map(|number| &self.0[number].1)
+    }
+
+    fn position(&self, wanted: &[u8]) -> Option<usize> {
+        self.0.iter().position(|(name, _)| **name == *wanted)
     }
 }
 
@@ -173,7 +178,9 @@ pub(crate) struct Table {
     pub(crate) rewriter: Option<Py<PyAny>>,
     /// For messages that are objects with their fields in a dict: whether a class is
     /// one of theirs.
-    pub(crate) is_class: Option<Py<PyAny>>,
+    is_class: Option<Py<PyAny>>,
+    /// The classes that were found to be.
+    classes: Mutex<Vec<Py<PyType>>>,
     /// Likewise: from a message and its changed fields to a copy.
     pub(crate) rebuild: Option<Py<PyAny>>,
     /// From a note's wording to the message that bears it.
@@ -203,6 +210,7 @@ impl Table {
             reader: format.getattr("reader")?.extract()?,
             rewriter: format.getattr("rewriter")?.extract()?,
             is_class: format.getattr("is_class")?.extract()?,
+            classes: Mutex::default(),
             rebuild: format.getattr("rebuild")?.extract()?,
             note: format.getattr("note")?.unbind(),
         })
@@ -253,6 +261,21 @@ impl Table {
         Ok(told.filter(|_| enough))
     }
 
+    /// Whether a message is an object of this format, with its fields in a dict.
+    pub(crate) fn has_class_of(&self, message: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let Some(is_class) = &self.is_class else { return Ok(false) };
+        let class = message.get_type();
+        let known = || self.classes.lock().unwrap_or_else(PoisonError::into_inner);
+        if known().iter().any(|one| one.is(&class)) {
+            return Ok(true);
+        }
+        let found = is_class.bind(message.py()).call1((&class,))?.is_truthy()?;
+        if found {
+            known().push(class.unbind());
+        }
+        Ok(found)
+    }
+
     /// What a message tells of its role, where that isn't known; None where it tells nothing.
     pub(crate) fn mistold<'py>(&self, message: &Bound<'py, PyDict>) -> PyResult<Option<Bound<'py, PyAny>>> {
         for key in self.told_by.iter().rev() {
@@ -281,13 +304,27 @@ impl Fields {
         }
     }
 
-    /// What stands under a key, if the table tells.
-    pub(crate) fn get(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<&Use>> {
+    /// The number of a key among the fields, if the table tells of it.
+    pub(crate) fn position(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
         if let Some(number) = self.names.iter().position(|name| name.is(key)) {
-            return Ok(Some(&self.uses.0[number].1));
+            return Ok(Some(number));
         }
         let Ok(key) = key.cast::<PyString>() else { return Ok(None) };
-        Ok(Text::of(key)?.ascii().and_then(|key| self.uses.get(key)))
+        Ok(Text::of(key)?.ascii().and_then(|key| self.uses.position(key)))
+    }
+
+    /// What stands under the key of this number.
+    pub(crate) fn at(&self, number: usize) -> &Use {
+        &self.uses.0[number].1
+    }
+
+    pub(crate) fn is_free(&self, number: usize) -> bool {
+        matches!(self.at(number), Use::Free)
+    }
+
+    /// What stands under a key, if the table tells.
+    pub(crate) fn get(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<&Use>> {
+        Ok(self.position(key)?.map(|number| self.at(number)))
     }
 }
 

@@ -114,12 +114,15 @@ def _answer(_: Message, call: Row, wording: str) -> Message:
 
 def _rebuild(message: Any, fields: dict[str, Any]) -> Message:
     """A copy with other fields; calls that stand in several places change in all."""
-    changed = {key: value for key, value in fields.items() if value is not message.__dict__[key]}
-    if "tool_calls" in changed:
-        cleared = _changed_arguments(message.tool_calls, changed["tool_calls"])
-        changed["content"] = _content(fields["content"], cleared)
-        changed["additional_kwargs"] = _raw(fields["additional_kwargs"], cleared)
-    return message.model_copy(update=changed)
+    calls = fields.get("tool_calls")
+    if calls is not None and calls is not message.tool_calls:
+        cleared = _changed_arguments(message.tool_calls, calls)
+        fields["content"] = _content(fields["content"], cleared)
+        fields["additional_kwargs"] = _raw(fields["additional_kwargs"], cleared)
+    # Much faster than `model_copy`, which looks at every field that it is told of.
+    copied = message.__copy__()
+    vars(copied).update(fields)
+    return copied
 
 
 def _changed_arguments(before: list[Any], after: list[Any]) -> dict[str, Any]:
