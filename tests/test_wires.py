@@ -325,6 +325,8 @@ def test_a_cleared_tool_message_keeps_class_id_and_artifact() -> None:
     copied = fitted.messages[2]
     assert (type(copied), copied.id, copied.status) == (Mine, "t", "error")
     assert copied.artifact is answer.artifact
+    assert copied.model_dump() == {**answer.model_dump(), "content": NOTE}
+    assert copied == answer.model_copy(update={"content": NOTE})
     assert (copied.content, answer.content) == (NOTE, LONG)
     assert all(fitted.messages[at] is history[at] for at in (0, 1, 3))
 

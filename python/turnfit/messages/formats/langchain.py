@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from copy import copy
 from functools import cache
 from typing import Any
 
@@ -119,9 +120,21 @@ def _rebuild(message: Any, fields: dict[str, Any]) -> Message:
         cleared = _changed_arguments(message.tool_calls, calls)
         fields["content"] = _content(fields["content"], cleared)
         fields["additional_kwargs"] = _raw(fields["additional_kwargs"], cleared)
-    # Much faster than `model_copy`, which looks at every field that it is told of.
-    copied = message.__copy__()
-    vars(copied).update(fields)
+    return _copied(message, fields)
+
+
+_set = object.__setattr__
+
+
+def _copied(message: Any, fields: dict[str, Any]) -> Message:
+    """What pydantic's ``__copy__`` does, with these fields; that takes four times as long."""
+    cls = message.__class__
+    private = message.__pydantic_private__
+    copied = cls.__new__(cls)
+    _set(copied, "__dict__", fields)
+    _set(copied, "__pydantic_fields_set__", message.__pydantic_fields_set__.copy())
+    _set(copied, "__pydantic_extra__", copy(message.__pydantic_extra__))
+    _set(copied, "__pydantic_private__", private and private.copy())
     return copied
 
 
