@@ -23,10 +23,10 @@ __all__ = [
     "estimate_code_points",
     "estimate_objects",
     "estimate_tool",
+    "last_marker",
     "price",
     "read_message",
     "recognise",
-    "replaced",
 ]
 
 __version__: str
@@ -53,7 +53,7 @@ def read_message(
     int,
     list[tuple[Literal["call", "result", "reference"], str | None, str | None, bool, int]],
 ]: ...
-def replaced(table: Table, messages: list[Any]) -> int: ...
+def last_marker(table: Table, messages: list[Any]) -> int | None: ...
 def recognise(messages: Iterable[Any], recogniser: Recogniser) -> str | None: ...
 
 @final

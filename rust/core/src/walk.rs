@@ -69,8 +69,6 @@ pub struct Plan {
     pub tokens: u64,
     /// How many messages the history had.
     pub messages: usize,
-    /// So many of them the provider had replaced by a later one.
-    pub replaced: usize,
 }
 
 /// Plans a request from a history that fits the rules, or comes as near as can be.
@@ -113,7 +111,6 @@ fn whole(ledger: &Ledger, step: Step, cleared: usize) -> Plan {
         cleared,
         tokens: ledger.tokens() - ledger.freed_up_to(cleared),
         messages: ledger.len(),
-        replaced: ledger.horizon(),
     }
 }
 
@@ -347,7 +344,6 @@ impl<'a> Cut<'a> {
             cleared,
             tokens: self.tokens(start, cleared) as u64,
             messages: self.ledger.len(),
-            replaced: self.ledger.horizon(),
         }
     }
 

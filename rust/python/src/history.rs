@@ -81,15 +81,15 @@ pub(crate) fn fields_of<'py>(
     Ok(Some(message.getattr(intern!(message.py(), "__dict__"))?.cast_into()?))
 }
 
-/// How many of the messages the provider has replaced by a later one.
-pub(crate) fn replaced(table: &Table, messages: &Bound<'_, PyAny>) -> PyResult<usize> {
-    let Some(messages) = listed(messages).filter(|_| table.has_markers) else { return Ok(0) };
+/// The index of the last message by which the provider has replaced all before it.
+pub(crate) fn last_marker(table: &Table, messages: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
+    let Some(messages) = listed(messages).filter(|_| table.has_markers) else { return Ok(None) };
     for (index, message) in messages.iter().enumerate().rev() {
         if is_marker(table, message)? {
-            return Ok(index);
+            return Ok(Some(index));
         }
     }
-    Ok(0)
+    Ok(None)
 }
 
 fn is_marker(table: &Table, message: &Bound<'_, PyAny>) -> PyResult<bool> {

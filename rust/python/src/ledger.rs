@@ -335,7 +335,6 @@ impl Plan {
             return false;
         };
         later.plan.messages >= self.plan.messages
-            && self.plan.replaced == later.plan.replaced
             && head == later_head
             && last.start == later_last.start
             && last.end == self.plan.messages
