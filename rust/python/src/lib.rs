@@ -1,6 +1,7 @@
 //! The Python face of turnfit-core: glue only.
 
 mod columns;
+mod compile;
 mod errors;
 mod files;
 mod history;
