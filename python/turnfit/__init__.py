@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from turnfit._core import __version__
 from turnfit.errors import BudgetError, BusyError, FormatError, TurnfitError
+from turnfit.fitting.caching import CachePoint, mark_cache
 from turnfit.fitting.conversation import Conversation
 from turnfit.fitting.fit import fit
 from turnfit.fitting.fitted import Cleared, Fitted, Largest
 from turnfit.fitting.guidance import guidance
 from turnfit.fitting.notes import Notes
 from turnfit.fitting.policy import Policy
+from turnfit.fitting.serverside import ServerSide
 from turnfit.messages.check import check
 from turnfit.messages.estimate import estimate_message, estimate_request
 from turnfit.messages.formats.table import Body, Format, Shape
@@ -39,6 +41,7 @@ __all__ = [
     "Body",
     "BudgetError",
     "BusyError",
+    "CachePoint",
     "Call",
     "Cleared",
     "Conversation",
@@ -55,6 +58,7 @@ __all__ = [
     "Rejection",
     "Result",
     "ScriptCounts",
+    "ServerSide",
     "Shape",
     "Text",
     "TurnfitError",
@@ -69,6 +73,7 @@ __all__ = [
     "estimate_request",
     "fit",
     "guidance",
+    "mark_cache",
     "silent_overflow",
 ]
 

@@ -14,6 +14,7 @@ from math import isqrt
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from turnfit import _core
+from turnfit.tokens.models import profile_name
 from turnfit.tokens.weights import CHARACTERS, GROUPS, LENGTH, UNIT, read_weights
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     Text: TypeAlias = str | Buffer | NDArray[np.uint8]
 
-__all__ = ["Features", "Pricing", "Profile", "features_many", "profile", "profiles"]
+__all__ = ["Features", "Pricing", "Profile", "features_many", "profile", "profile_for", "profiles"]
 
 Pricing: TypeAlias = "_core.Weights | Callable[[str], int] | None"
 """What the core prices by: weights, a callable, or None for the script's rates."""
@@ -260,10 +261,28 @@ def pricing_of(profile_: str | Profile | Callable[[str], int] | None) -> Pricing
     raise TypeError(f"profile must be a name, a Profile or a callable, not {kind}")
 
 
-def warn_unknown(model: str) -> None:
-    """Tells that a model's tokenizer isn't known."""
-    warnings.warn(
-        f"no profile is known for the model {model!r}: it is priced by 'any', which is safe "
-        "and too high for most; name a profile to be exact",
-        stacklevel=3,
-    )
+def profile_for(model: str) -> Profile:
+    """The profile of a model, by its public name.
+
+    A gateway's spelling, a provider in front, a date, a region or a tag behind are all
+    understood (``"openrouter/anthropic/claude-sonnet-4.5"``,
+    ``"us.anthropic.claude-sonnet-4-5-20250929-v1:0"``).
+
+    Args:
+        model: the name, as it is sent.
+
+    Returns:
+        The profile; for a model that isn't known ``any``, with a warning: it is priced as
+        the dearest of all known tokenizers would count.
+
+    >>> profile_for("gpt-5.1").name, profile_for("anthropic/claude-opus-4-7").name
+    ('o200k_base', 'claude_v4_7')
+    """
+    name = profile_name(model)
+    if name is None:
+        warnings.warn(
+            f"no profile is known for the model {model!r}: it is priced by 'any', which is "
+            "too high for most; name a profile to be closer",
+            stacklevel=2,
+        )
+    return profile(name or "any")

@@ -51,6 +51,8 @@ pub(crate) struct Terms {
     pub(crate) treatment: Py<PyAny>,
     pub(crate) trim_note: u64,
     pub(crate) pricing: Pricing,
+    /// By what every cost is multiplied.
+    pub(crate) scale: f64,
 }
 
 #[pymethods]
@@ -58,7 +60,7 @@ impl Terms {
     #[new]
     #[pyo3(signature = (
         table, *, worth, clear_batch, stride, notes, arguments, known_cleared, known_trimmed,
-        clear_inputs, pinned, treatment, pricing
+        clear_inputs, pinned, treatment, pricing, scale
     ))]
     #[allow(clippy::too_many_arguments)]
     fn new(
@@ -74,11 +76,12 @@ impl Terms {
         pinned: &Bound<'_, PyAny>,
         treatment: Py<PyAny>,
         pricing: Option<Bound<'_, PyAny>>,
+        scale: f64,
     ) -> PyResult<Self> {
         let py = table.py();
         let pricing = Pricing::of(pricing.as_ref())?;
         let (cleared, cleared_done, trimmed) = notes;
-        let price = |note: &Py<PyString>| pricing.text(note.bind(py));
+        let price = |note: &Py<PyString>| pricing.text(note.bind(py)).map(|tokens| scaled(scale, tokens));
         let clearing = Clearing {
             worth,
             batch: clear_batch,
@@ -88,7 +91,8 @@ impl Terms {
         };
         let trimmed = table.get().note.bind(py).call1((trimmed,))?;
         let trim_note = read(table.get(), 0, &trimmed, &mut Tally::new(pricing.clone()))?.tokens;
-        let arguments_tokens = pricing.json(&arguments, DataUrls::AreText)?;
+        let trim_note = scaled(scale, trim_note);
+        let arguments_tokens = scaled(scale, pricing.json(&arguments, DataUrls::AreText)?);
         let notes = Notes {
             cleared,
             cleared_done,
@@ -103,7 +107,7 @@ impl Terms {
             false => Pinned::Indices(pinned.extract()?),
         };
         let arguments = clear_inputs.then_some(arguments_tokens);
-        Ok(Terms { clearing, arguments, notes, pinned, treatment, trim_note, pricing })
+        Ok(Terms { clearing, arguments, notes, pinned, treatment, trim_note, pricing, scale })
     }
 
     /// A predicate may belong to what owns the conversation.
@@ -115,6 +119,11 @@ impl Terms {
             Pinned::Indices(_) => Ok(()),
         }
     }
+}
+
+/// Tokens times a scale, rounded up; a scale of 1 changes none.
+pub(crate) fn scaled(scale: f64, tokens: u64) -> u64 {
+    if scale == 1.0 { tokens } else { (tokens as f64 * scale).ceil() as u64 }
 }
 
 /// The compact JSON text of an object.
