@@ -5,15 +5,19 @@ from __future__ import annotations
 from turnfit._core import estimate
 from turnfit.tokens.columns import estimate_many
 from turnfit.tokens.files import FileEstimate, estimate_files
+from turnfit.tokens.learning import UsageCalibration
 from turnfit.tokens.models import profile_name
 from turnfit.tokens.scripts import ScriptCounts, count_scripts
+from turnfit.tokens.usage import input_tokens
 
 __all__ = [
     "FileEstimate",
     "ScriptCounts",
+    "UsageCalibration",
     "count_scripts",
     "estimate",
     "estimate_files",
     "estimate_many",
+    "input_tokens",
     "profile_name",
 ]
