@@ -45,7 +45,8 @@ KNOWN = {
         claude-opus-5 claude-sonnet-5 claude-fable-5 claude-fable-5-1 claude-mythos-5
         claude-mythos-preview claude-opus-5-5 claude-haiku-5.5 claude-opus-5-20260724
         anthropic/claude-opus-4.8-fast us-gov.anthropic.claude-sonnet-5-5
-        global.anthropic.claude-opus-5-5 claude-opus-5@default databricks-claude-opus-4-7 claude-4.8-opus
+        global.anthropic.claude-opus-5-5 claude-opus-5@default databricks-claude-opus-4-7
+        claude-4.8-opus
     """,
     "gemma3": """
         gemini-2.0-flash gemini-2.0-flash-001 gemini-2.5-pro gemini-2.5-flash-lite-preview-09-2025
@@ -60,7 +61,8 @@ KNOWN = {
         meta-llama/Meta-Llama-3.1-8B-Instruct-Turbo meta.llama3-1-70b-instruct-v1:0
         us.meta.llama3-2-11b-instruct-v1:0 accounts/fireworks/models/llama-v3p1-405b-instruct
         lmstudio-community/Meta-Llama-3.1-8B-Instruct-GGUF @cf/meta/llama-3.1-8b-instruct
-        meta/llama-3_1-8b-instruct replicate/meta/meta-llama-3-70b-instruct meta-llama/Llama-Guard-3-8B
+        meta/llama-3_1-8b-instruct replicate/meta/meta-llama-3-70b-instruct
+        meta-llama/Llama-Guard-3-8B
         nvidia/llama-3.1-nemotron-70b-instruct deepseek-ai/DeepSeek-R1-Distill-Llama-70B
         deepseek-r1:70b
     """,
@@ -114,7 +116,8 @@ UNKNOWN = """
     gemini-1.5-pro gemini-pro gemini-4-argon gemini-embedding-001 gemini-25-pro gemma-2-9b-it gemma
     codegemma-7b meta-llama/Llama-2-70b-chat-hf llama2 llama-5 llama-3.4 llama-33 codellama-34b
     llama-v2-7b open-mistral-7b open-mixtral-8x22b mistral-large-2407 mistral-large-2411
-    pixtral-large-latest codestral-2501 mistral-small-2402 mistral-small mistral-tiny mistral-nemotron
+    pixtral-large-latest codestral-2501 mistral-small-2402 mistral-small mistral-tiny
+    mistral-nemotron
     qwen-max qwen-plus qwen-turbo qwen1.5-72b-chat qwen qwen3.9-max qwen4
     deepseek-coder deepseek-v2.5 deepseek-v4.1-flash deepseek-r1:8b deepseek-r1:latest deepseek-ocr
     deepseek-ai/DeepSeek-R1-0528-Qwen3-8B glm-4.5 glm-4.6 glm-4.7 glm-50 chatglm3-6b

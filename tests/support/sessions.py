@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import turnfit as tf
+
 from support.trajectories import FOLDER
 
 

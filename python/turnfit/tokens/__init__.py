@@ -5,6 +5,8 @@ from __future__ import annotations
 from turnfit._core import estimate
 from turnfit.tokens.columns import estimate_many
 from turnfit.tokens.files import FileEstimate, estimate_files
+from turnfit.tokens.headers import image_size
+from turnfit.tokens.images import image_tokens, unsized_image_tokens
 from turnfit.tokens.learning import UsageCalibration
 from turnfit.tokens.models import profile_name
 from turnfit.tokens.scripts import ScriptCounts, count_scripts
@@ -18,6 +20,9 @@ __all__ = [
     "estimate",
     "estimate_files",
     "estimate_many",
+    "image_size",
+    "image_tokens",
     "input_tokens",
     "profile_name",
+    "unsized_image_tokens",
 ]
