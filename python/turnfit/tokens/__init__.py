@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from turnfit._core import estimate
 from turnfit.tokens.columns import estimate_many
+from turnfit.tokens.exact import ExactCounter, exact
 from turnfit.tokens.files import FileEstimate, estimate_files
 from turnfit.tokens.headers import image_size
 from turnfit.tokens.images import image_tokens, unsized_image_tokens
@@ -13,6 +14,7 @@ from turnfit.tokens.scripts import ScriptCounts, count_scripts
 from turnfit.tokens.usage import input_tokens
 
 __all__ = [
+    "ExactCounter",
     "FileEstimate",
     "ScriptCounts",
     "UsageCalibration",
@@ -20,6 +22,7 @@ __all__ = [
     "estimate",
     "estimate_files",
     "estimate_many",
+    "exact",
     "image_size",
     "image_tokens",
     "input_tokens",
