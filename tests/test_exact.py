@@ -41,7 +41,7 @@ def tokenizer_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("tokenizer") / "tokenizer.json"
     model = {"type": "WordLevel", "vocab": vocabulary, "unk_token": "[UNK]"}
     rest = dict.fromkeys(("truncation", "padding", "normalizer", "post_processor", "decoder"))
-    whole = {
+    whole: dict[str, Any] = {
         **rest,
         "version": "1.0",
         "added_tokens": [],

@@ -167,4 +167,4 @@ def test_any_text_is_an_answer_and_no_error(model: str) -> None:
 
 def test_what_is_no_text_is_told() -> None:
     with pytest.raises(TypeError, match="model must be a str, not int"):
-        profile_name(5)  # type: ignore[arg-type]
+        profile_name(5)

@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from math import ceil, floor, sqrt
 from typing import TypeAlias
 
@@ -54,8 +55,9 @@ class _Patches:
         kept = min(floor(across) / across, floor(down) / down)
         if not kept:
             return budget
-        sides = (max(1, floor(round(side * factor * kept, 6))) for side in (width, height))
-        return min(budget, _patches(*sides, self.edge))
+        # Rounded first: 1056 may come out a little below.
+        width, height = (max(1, floor(round(side * factor * kept, 6))) for side in (width, height))
+        return min(budget, _patches(width, height, self.edge))
 
 
 @dataclass(frozen=True)
@@ -157,7 +159,6 @@ _GEMINI: tuple[tuple[str, _ByDetail], ...] = (
     (r"gemini-[12]", {"": _Crops(), "low": _Flat(64), "medium": _Flat(256)}),
     (r"gemini-", {"": _Flat(1_120), "ultra_high": _Flat(2_240), **_RESOLUTIONS}),
 )
-_RULES = tuple((re.compile(pattern), details) for pattern, details in (*_OPENAI, *_GEMINI))
 
 
 def image_tokens(width: int, height: int, model: str = "", detail: str | None = None) -> int:
@@ -205,9 +206,10 @@ def _rule(model: str, detail: str | None) -> _Rule:
     return details.get(wanted, details[""])
 
 
+@lru_cache(maxsize=256)
 def _details(name: str, model: str) -> _ByDetail:
-    for pattern, details in _RULES:
-        if pattern.match(name):
+    for pattern, details in (*_OPENAI, *_GEMINI):
+        if re.match(pattern, name):
             return details
     old = profile_name(model) == "claude_v3" or re.match(r"claude-(?:instant|v?[12])", name)
     return _CLAUDE if old else _CLAUDE_SHARP

@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from itertools import islice, pairwise
 from math import ceil, isfinite
-from statistics import median
 from typing import Any, NamedTuple
 
 from turnfit.tokens.usage import input_tokens
@@ -109,8 +108,8 @@ class UsageCalibration:
             return 0
         rate = self.rate
         recent = islice(reversed(self._requests), _RECENT)
-        rests = [request.reported - rate * request.estimated for request in recent]
-        return max(0, round(median(rests)))
+        rests = [(request.reported - rate * request.estimated, 1) for request in recent]
+        return max(0, round(_weighted_median(rests)))
 
     @property
     def policy_scale(self) -> float:

@@ -8,7 +8,7 @@ from a likeness, because two models of one maker may be a third apart.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -157,9 +157,6 @@ MODEL_RULES: tuple[ModelRule, ...] = tuple(
 )
 """The rules, in the order in which they are tried."""
 
-_END = r"(?=$|[-:@])"
-_COMPILED = tuple((re.compile(f"(?:{rule.pattern}){_END}"), rule.profile) for rule in MODEL_RULES)
-
 _REGION = r"(?:(?:us|eu|apac|au|ca|in|jp|global|us-gov)\.)?"
 _VENDOR = re.compile(
     rf"{_REGION}(?:anthropic|openai|google|meta|mistral|qwen|zai|moonshotai|moonshot|minimax|cohere)\."
@@ -195,7 +192,12 @@ def profile_name(model: str) -> str | None:
     True
     """
     name = plain_model_name(model)
-    return next((profile for pattern, profile in _COMPILED if pattern.match(name)), None)
+    return next((profile for pattern, profile in _compiled() if pattern.match(name)), None)
+
+
+@cache
+def _compiled() -> list[tuple[re.Pattern[str], str | None]]:
+    return [(re.compile(rf"(?:{rule.pattern})(?=$|[-:@])"), rule.profile) for rule in MODEL_RULES]
 
 
 def plain_model_name(model: str) -> str:
