@@ -281,6 +281,16 @@ class TestCommand:
         assert result.stderr.startswith(f"turnfit: {told}")
         assert result.stderr.count("\n") == 1
 
+    def test_a_bar_while_a_long_log_is_read_changes_nothing(
+        self, log: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        quiet = run(log)
+        monkeypatch.setattr("turnfit.cli.auditing._LONG", 0)
+        monkeypatch.setenv("FORCE_COLOR", "1")
+        told = run(log)
+        assert told.stdout == quiet.stdout
+        assert len(told.stderr) > len(quiet.stderr)
+
     def test_an_empty_log_has_nothing_to_tell(self) -> None:
         result = run("-", stdin=b"")
         assert (result.exit_code, result.stdout) == (0, "")

@@ -65,6 +65,7 @@ def commands() -> None:
       turnfit explain history.json --budget 400000
       turnfit fit history.json --budget 400000 --out request.json
       turnfit check history.jsonl
+      turnfit audit requests.jsonl
     """
 
 

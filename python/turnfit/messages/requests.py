@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from turnfit.messages.estimate import estimate_request
@@ -29,7 +30,7 @@ class Request:
     tools: list[Any]
     format: str | None
 
-    @property
+    @cached_property
     def tokens(self) -> int:
         """The estimate of all of it."""
         return estimate_request(
