@@ -100,6 +100,7 @@ KNOWN = {
     "kimi_k2": """
         kimi-k2-0905-preview moonshotai/Kimi-K2-Instruct kimi-k2-thinking kimi-k2.5
         moonshotai/kimi-k2:free accounts/fireworks/models/kimi-k2p6 moonshot.kimi-k2-thinking
+        moonshotai/Kimi-K3 us.moonshotai.kimi-k3
     """,
     "minimax_m3": "MiniMaxAI/MiniMax-M2 minimax/minimax-m2.5 minimax.minimax-m2.1 MiniMax-M3",
     "command_r": """
@@ -121,7 +122,7 @@ UNKNOWN = """
     qwen-max qwen-plus qwen-turbo qwen1.5-72b-chat qwen qwen3.9-max qwen4
     deepseek-coder deepseek-v2.5 deepseek-v4.1-flash deepseek-r1:8b deepseek-r1:latest deepseek-ocr
     deepseek-ai/DeepSeek-R1-0528-Qwen3-8B glm-4.5 glm-4.6 glm-4.7 glm-50 chatglm3-6b
-    kimi-k3 moonshot-v1-8k minimax-m1-80k abab6.5 command command-light command-a-plus-05-2026
+    kimi-k3.1-pro moonshot-v1-8k minimax-m1-80k abab6.5 command command-light command-a-plus-05-2026
     grok-4 amazon.nova-pro-v1:0 phi-4 dbrx-instruct any script
     arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a1b2c3
     projects/p/locations/us-central1/endpoints/1234567890

@@ -38,7 +38,7 @@ _GENAI = (
     "https://github.com/googleapis/python-genai/blob/v3.6.1/google/genai/"
     "_local_tokenizer_loader.py, 2026-11"
 )
-_GEMMA = "https://ai.google.dev/gemma/docs/core/model_card_4, 2026-11 (Gemma 3's 262,144 pieces)"
+_GEMMA = "tokenizer.json of huggingface.co/google/gemma-4-E4B-it, 2026-11 (Gemma 3's pieces)"
 _LLAMA3 = "https://github.com/meta-llama/llama-models/tree/main/models/llama3, 2026-11"
 _LLAMA4 = "https://github.com/meta-llama/llama-models/tree/main/models/llama4, 2026-11"
 _DISTILLED = "https://huggingface.co/deepseek-ai/DeepSeek-R1#deepseek-r1-distill-models, 2026-11"
@@ -53,8 +53,8 @@ _QWEN_DATED = "https://www.alibabacloud.com/help/en/model-studio/models, 2026-11
 _DEEPSEEK = "https://huggingface.co/deepseek-ai/DeepSeek-V3.2, 2026-11"
 _DEEPSEEK4 = "https://arxiv.org/abs/2606.19348, section 4.1, 2026-11"
 _OLLAMA_R1 = "https://ollama.com/library/deepseek-r1/tags, 2026-11"
-_GLM = "https://huggingface.co/zai-org/GLM-5, 2026-11 (154,880; GLM-4.5 to 4.7 have 151,552)"
-_KIMI = "https://huggingface.co/moonshotai/Kimi-K2.5, 2026-11"
+_GLM = "tokenizer.json of huggingface.co/zai-org: one from GLM-4.7-Flash to GLM-5.2, 2026-11"
+_KIMI = "tiktoken.model of huggingface.co/moonshotai: one from Kimi-K2 to Kimi-K3, 2026-11"
 _MINIMAX = "https://huggingface.co/MiniMaxAI/MiniMax-M3, 2026-11"
 _COHERE = "https://docs.cohere.com/docs/tokens-and-tokenizers, 2026-11"
 
@@ -148,7 +148,7 @@ MODEL_RULES: tuple[ModelRule, ...] = tuple(
         (r"glm-5(?:[.-]\d(?!\d))?", "glm5", _GLM),
         (r"glm-4[.-]7-flash", "glm5", _GLM),
         # Moonshot, MiniMax, Cohere.
-        (r"kimi-k2(?:[.-]\d(?!\d))?", "kimi_k2", _KIMI),
+        (r"kimi-k2(?:[.-]\d(?!\d))?|kimi-k3(?![.-]\d(?!\d))", "kimi_k2", _KIMI),
         (r"minimax-m[23](?:[.-]\d(?!\d))?", "minimax_m3", _MINIMAX),
         (r"(?:c4ai-)?command-(?:r|r-plus|r7b)", "command_r", _COHERE),
         (r"command-a-plus", None, _COHERE),
