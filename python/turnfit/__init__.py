@@ -8,6 +8,7 @@
 (True, 'whole')
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from turnfit._core import __version__
@@ -27,17 +28,32 @@ from turnfit.messages.native import Call, Media, Message, Result, Text
 from turnfit.messages.reading import Problem
 from turnfit.tokens import (
     FileEstimate,
+    Profile,
     ScriptCounts,
+    UsageCalibration,
     count_scripts,
     estimate,
     estimate_files,
     estimate_many,
+    exact,
+    features_many,
+    image_size,
+    image_tokens,
+    input_tokens,
+    profile,
+    profile_for,
+    profile_name,
+    profiles,
+    unsized_image_tokens,
 )
 
 if TYPE_CHECKING:
+    from turnfit.auditing import Audit, AuditedModel, audit
     from turnfit.rejections import Rejection, classify_rejection, silent_overflow
 
 __all__ = [
+    "Audit",
+    "AuditedModel",
     "Body",
     "BudgetError",
     "BusyError",
@@ -54,6 +70,7 @@ __all__ = [
     "Message",
     "Notes",
     "Policy",
+    "Profile",
     "Problem",
     "Rejection",
     "Result",
@@ -62,7 +79,9 @@ __all__ = [
     "Shape",
     "Text",
     "TurnfitError",
+    "UsageCalibration",
     "__version__",
+    "audit",
     "check",
     "classify_rejection",
     "count_scripts",
@@ -71,17 +90,30 @@ __all__ = [
     "estimate_many",
     "estimate_message",
     "estimate_request",
+    "exact",
     "fit",
     "guidance",
+    "features_many",
+    "image_size",
+    "image_tokens",
+    "input_tokens",
     "mark_cache",
+    "profile",
+    "profile_for",
+    "profile_name",
+    "profiles",
     "silent_overflow",
+    "unsized_image_tokens",
 ]
+
+_LATER = {
+    **dict.fromkeys(("Rejection", "classify_rejection", "silent_overflow"), "turnfit.rejections"),
+    **dict.fromkeys(("Audit", "AuditedModel", "audit"), "turnfit.auditing"),
+}
 
 
 def __getattr__(name: str) -> Any:
-    """Refusals are rare: what explains them is imported when it is first asked for."""
-    if name in ("Rejection", "classify_rejection", "silent_overflow"):
-        from turnfit import rejections
-
-        return getattr(rejections, name)
+    """Refusals are rare and audits too: their modules are imported when first asked for."""
+    if name in _LATER:
+        return getattr(import_module(_LATER[name]), name)
     raise AttributeError(f"module 'turnfit' has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""The command line: ``turnfit fit``, ``explain``, ``estimate`` and ``check``.
+"""The command line: ``turnfit fit``, ``explain``, ``estimate``, ``check`` and ``audit``.
 
 It needs the extra ``cli`` (click and rich), which nothing else in turnfit imports.
 """

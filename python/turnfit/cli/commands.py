@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from turnfit import __version__
+from turnfit.cli.auditing import audit_log, is_within, print_audit
 from turnfit.cli.estimating import print_estimates
 from turnfit.cli.exits import OK, WRONG
 from turnfit.cli.explaining import explain_fit
@@ -64,6 +65,7 @@ def commands() -> None:
       turnfit explain history.json --budget 400000
       turnfit fit history.json --budget 400000 --out request.json
       turnfit check history.jsonl
+      turnfit audit requests.jsonl
     """
 
 
@@ -157,6 +159,54 @@ def _check(history: str, format: str | None) -> int:
         name = format_of(messages, format).name
         click.echo(f"nothing wrong in {len(messages):,} messages ({name})")
     return WRONG if problems else OK
+
+
+@commands.command("audit", **_OPTIONS)
+@click.argument("log", metavar="LOG.jsonl")
+@_budget
+@_policy
+@click.option("--plain", is_flag=True, help="Leave out media, the provider's tools, thinking.")
+@click.option(
+    "--least",
+    type=click.IntRange(min=1),
+    default=1,
+    metavar="TOKENS",
+    help="Leave out requests of fewer input tokens.",
+)
+@click.option(
+    "--max-under",
+    type=click.FloatRange(min=0),
+    metavar="SHARE",
+    help="Exit 1 if a model needed a larger margin, such as 0.1.",
+)
+@click.option("--json", "as_json", is_flag=True, help="A JSON object with all figures.")
+def _audit(
+    log: str,
+    budget: int | None,
+    policy: str | None,
+    plain: bool,
+    least: int,
+    max_under: float | None,
+    as_json: bool,
+) -> int:
+    """Set recorded requests against the usage that was reported.
+
+    A LOG (or - for stdin) has a line of JSON for each request: "model", "request" (the
+    body that was sent) and "usage" (what the provider reported). For each model it prints
+    how far all estimates together were off, the error that 50, 95 and 99 of a hundred
+    requests kept within, and the margin by which every estimate had to be raised so that
+    none was too low; with --budget or --policy also what would have been sent instead.
+
+    \b
+    Examples:
+      turnfit audit requests.jsonl
+      turnfit audit requests.jsonl --plain --least 500 --max-under 0.1
+      turnfit audit requests.jsonl --budget 100000 --json | jq '.models[0].sent'
+    """
+    rules = None if budget is None and policy is None else _rules(policy, budget)
+    found = audit_log(log, rules, plain, least)
+    print_audit(found, as_json, rules)
+    return OK if is_within(found, max_under) else WRONG
 
 
 def _read(name: str) -> History:

@@ -36,6 +36,9 @@ PULL_OF_SHAPES, PULL_OF_SCRIPTS, PULL_OF_CHARACTERS = 0.3, 0.2, 1.0
 ROUNDS, SMALL_ERROR = 4, 0.03
 """So often large errors are given less weight; up to this one, none is large."""
 
+CHANCES, TINY = 3, 1e-9
+"""So often pivoting may get no better before it goes one by one; less than this is zero."""
+
 UNSEEN = 0.9
 """Tokens per byte in a script that no sample has: close to one, since no vocabulary is
 likely to have merged its letters either."""
@@ -84,15 +87,31 @@ def fit_weights(design: Design, counts: Array, lengths: Array) -> Array:
 
 
 def _not_negative(normal: Array, target: Array) -> Array:
-    """What solves the normal equations best without a negative."""
-    from scipy.linalg import cholesky, solve_triangular
-    from scipy.optimize import nnls
+    """What solves the normal equations best without a negative.
 
+    By block principal pivoting (Kim and Park 2011, https://doi.org/10.1137/110821172), which
+    moves many weights between zero and not zero at once: some ten times as fast here as
+    adding one after the other, with the same result.
+    """
     size = np.sqrt(np.diag(normal))
-    root = cholesky(normal / size[:, None] / size + 1e-9 * np.eye(len(size)))
-    aim = solve_triangular(root, target / size, trans="T")
-    found: Array = nnls(root, aim, maxiter=100 * len(size))[0]
-    return found / size
+    normal, target = normal / size[:, None] / size, target / size
+    free = np.ones(len(target), bool)
+    fewest, chances = len(target) + 1, CHANCES
+    while True:
+        found, pull = np.zeros(len(target)), -target
+        found[free] = np.linalg.solve(normal[np.ix_(free, free)], target[free])
+        pull = np.where(free, 0, normal @ found - target)
+        wrong = (free & (found < -TINY)) | (~free & (pull < -TINY))
+        if not wrong.any():
+            return np.maximum(found, 0) / size
+        if wrong.sum() < fewest:
+            fewest, chances = int(wrong.sum()), CHANCES
+        elif chances:
+            chances -= 1
+        else:
+            # One at a time always ends.
+            wrong[: np.flatnonzero(wrong)[-1]] = False
+        free ^= wrong
 
 
 def _with_scripts(weights: Array, matrix: Array) -> Array:
