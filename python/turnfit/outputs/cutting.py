@@ -55,9 +55,15 @@ def _cutters(text: str, spec: OutputLimit, handle: str | None) -> list[Cutter]:
 
 def under(spec: OutputLimit, cutter: Cutter, longest: int) -> Piece | None:
     """What a cutter leaves under a limit, whatever it is counted in."""
-    if spec.is_native:
-        return cutter(spec.native)
-    return _searched(spec, cutter, longest)
+    if not spec.is_native:
+        return _searched(spec, cutter, longest)
+    size, in_tokens = spec.native
+    piece = cutter((size, in_tokens))
+    # Parts may be priced a little lower than what they make together.
+    while piece is not None and (over := spec.price(piece.content) - spec.size) > 0:
+        size -= over
+        piece = cutter((size, in_tokens)) if size > 0 else None
+    return piece
 
 
 _CLOSE_ENOUGH = 0.01
@@ -96,7 +102,7 @@ def _as_text(
     text: str, spec: OutputLimit, handle: str | None, limit: NativeLimit, *, with_opening: bool
 ) -> Piece | None:
     total = len(text)
-    widest = wording.marker(0, total, total, wording.fill(spec.hint, total, total, handle))
+    widest = wording.marker(total, 2 * total, total, wording.fill(spec.hint, total, total, handle))
     first = f"{wording.opening(total, total)}\n" if with_opening and spec.keep != "tail" else ""
     reserved = f"{first}\n{widest}\n"
     if not _leaves_room(reserved, limit, least_share=0.5 if with_opening else 0.0):
@@ -137,32 +143,49 @@ def _by_rows(
     if not _leaves_room(reserved, limit, least_share=0.25):
         return None
     kept = _core.cut_rows(text, table.body, limit, reserved, spec.shares, table.quoted)
+    if not kept[2] + kept[3] and 0 < spec.shares < 1:
+        # A row may have room where a half of it has none.
+        kept = _core.cut_rows(text, table.body, limit, reserved, 1.0, table.quoted)
+    if not kept[2] + kept[3] and structure == "jsonl":
+        return _part_of_a_row(text, kept[4], table, limit, spec, handle)
     head, tail, head_rows, tail_rows, total = kept
     tail = max(head, tail)
     hint = wording.fill(spec.hint, head_rows, total - tail_rows, handle)
     shown = head_rows + tail_rows
     told = table.marker(shown, total, head_rows, hint)
-    piece = Piece(
+    return Piece(
         _lines([text[:head], told, text[tail:]]),
         head + len(text) - tail,
         hint,
         head_rows,
         (Omission("", "rows", shown, total),),
     )
-    return piece if shown or structure != "jsonl" else _part_of_a_row(text, piece, limit, spec)
 
 
-def _part_of_a_row(text: str, piece: Piece, limit: NativeLimit, spec: OutputLimit) -> Piece:
-    """The first row of JSON lines cut by itself, where even that one has no room."""
+def _part_of_a_row(
+    text: str,
+    total: int,
+    table: tables.Table,
+    limit: NativeLimit,
+    spec: OutputLimit,
+    handle: str | None,
+) -> Piece:
+    """Of JSON lines, where not even one has room: a part of the first, or of the last if
+    only the end is kept."""
     size, in_tokens = limit
-    told = f"\n{piece.content}"
-    left = size - (_core.estimate(told) + 1 if in_tokens else len(told))
-    end = text.find("\n")
-    row = text if end < 0 else text[:end]
+    last = spec.keep == "tail"
+    following = 0 if last else 1
+    hint = wording.fill(spec.hint, following, total, handle)
+    told = table.marker(1, total, following, hint)
+    left = size - (_core.estimate(f"{told}\n") + 1 if in_tokens else len(told) + 1)
+    row = text.rstrip("\n").rpartition("\n")[2] if last else text.partition("\n")[0]
     trimmed = _core.trim_json(row, (max(left, 0), in_tokens), "", spec.shares)
+    rows = Omission("", "rows", 1, total)
     if trimmed is None:
-        return piece
-    content, kept, repaired, rows = trimmed
-    inner = tuple(Omission(f"/0{path}", of, shown, total) for path, of, shown, total in rows)
-    omissions = (*piece.omissions, *inner)
-    return Piece(content + told, kept, piece.hint, 0, omissions, repaired)
+        told = table.marker(0, total, 0, hint)
+        return Piece(told, 0, hint, 0, (rows._replace(shown=0),))
+    content, kept, repaired, cuts = trimmed
+    place = total - 1 if last else 0
+    inner = [Omission(f"/{place}{path}", of, shown, of_all) for path, of, shown, of_all in cuts]
+    parts = [told, content] if last else [content, told]
+    return Piece(_lines(parts), kept, hint, following, (rows, *inner), repaired)

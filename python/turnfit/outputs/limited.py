@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from turnfit import _core
+
 if TYPE_CHECKING:
     from turnfit.outputs.summary import Summary
 
@@ -61,7 +63,7 @@ class Limited:
     summary: Summary | None = field(default=None, repr=False)
     original: tuple[str, ...] = field(default=(), repr=False, compare=False)
     rendered: tuple[str, ...] = field(default=(), repr=False, compare=False)
-    price: Callable[[str], int] = field(default=len, repr=False, compare=False)
+    price: Callable[[str], int] = field(default=_core.estimate, repr=False, compare=False)
 
     @property
     def kept_chars(self) -> int:

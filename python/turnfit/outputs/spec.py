@@ -67,7 +67,7 @@ class OutputLimit:
     >>> OutputLimit(max_chars=20)
     Traceback (most recent call last):
     ...
-    ValueError: max_chars is 20, but the marker alone can take 154
+    ValueError: max_chars is 20, but the marker alone can take 164
     """
 
     max_tokens: int | None = None

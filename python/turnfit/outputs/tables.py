@@ -44,7 +44,7 @@ def structure_of(text: str) -> Found:
     first = start.lstrip()[:1]
     if first in ("{", "[") and _is_json_lines(text):
         return "jsonl"
-    if first in ("{", "[", '"'):
+    if first in ("{", "[") or (first == '"' and _core.is_json(text)):
         return "json"
     if _is_markdown(start):
         return "markdown"

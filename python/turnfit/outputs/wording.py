@@ -73,6 +73,6 @@ def widest(hint: str | None) -> tuple[str, ...]:
         longest = max(longest, stored, key=len)
     stub = {"_omitted": {"chars": _WIDEST, "hint": longest}}
     return (
-        marker(0, _WIDEST, _WIDEST, longest) + "\n",
+        marker(_WIDEST, 2 * _WIDEST, _WIDEST, longest) + "\n",
         json.dumps(stub, separators=(",", ":"), ensure_ascii=False),
     )

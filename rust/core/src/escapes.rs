@@ -158,7 +158,8 @@ fn escape_covering(text: Units<'_>, place: usize) -> Option<Range<usize>> {
     }
     let found = (place.saturating_sub(5)..place).rev().find(|&at| text.at(at) == u32::from(b'\\'))?;
     let run = (0..=found).rev().take_while(|&at| text.at(at) == u32::from(b'\\')).count();
-    if run % 2 == 0 {
+    // Behind a raw escape, which JSON can't have, it ends a control string.
+    if run % 2 == 0 || (found >= run && text.at(found - run) == ESC) {
         return None;
     }
     let end = found + if text.at(found + 1) == u32::from(b'u') { 6 } else { 2 };

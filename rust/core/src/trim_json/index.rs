@@ -132,12 +132,14 @@ impl<'a, T: Unit> Reader<'a, T> {
         self.value(name, number)
     }
 
-    /// Whether no more of a container could be shown. Of an object small members may
-    /// stand behind large ones, and be shown though these are not.
+    /// Whether no more of a container could be shown. Of an object, or of an array with
+    /// few elements, small values may stand behind large ones, and be shown though these
+    /// are not.
     fn is_full(&self, container: usize) -> bool {
         let node = &self.nodes[container];
         let taken = match node.kind {
             Kind::Object => node.known as usize * LEAST_MEMBER,
+            _ if node.known < FEW_ELEMENTS => 0,
             _ => self.at - node.start,
         };
         taken > self.most
@@ -279,6 +281,9 @@ impl<'a, T: Unit> Reader<'a, T> {
         Some(())
     }
 }
+
+/// Elements of an array that are known in any case.
+const FEW_ELEMENTS: u64 = 16;
 
 /// What a member takes at least: two quotes, a colon, a value, a comma.
 const LEAST_MEMBER: usize = 5;
