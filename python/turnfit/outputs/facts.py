@@ -29,20 +29,25 @@ class Fact(NamedTuple):
 _ENDINGS = (
     "bak bin c cc cfg conf cpp cs css csv db docx env exe gif go gz h html ini ipynb java jpeg "
     "jpg js json jsonl jsx kt lock log md mp3 mp4 parquet pdf php png pptx py rb rs rst sh sql "
-    "sqlite svg swift tar tf toml ts tsv tsx txt wasm xlsx xml yaml yml zip"
+    "sqlite svg swift tar tf tif tiff toml ts tsv tsx txt wasm webp xlsx xml yaml yml zip"
 ).replace(" ", "|")
+# Chinese and Japanese put no space before a name in Latin letters: their characters are
+# no part of it.
+_LETTER = r"[^\W\u3040-\u30ff\u3400-\u9fff]"
 _LEFT = r"(?<![A-Za-z0-9_@./\\-])"
 _RIGHT = r"(?![A-Za-z0-9_])"
+_NO_PATH = rf"(?<!{_LETTER})(?<![./:\\@+%=-])"
 
-_URL = r"\b(?:https?|ftp|s3|file|wss?|git|ssh|postgres(?:ql)?|redis|mongodb)://[^\s<>\"'«»“”「」『』（）。，；、]+"
-_EMAIL = r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+"
-_SEGMENT = r"[\w.+@%=-]+"
+_SCHEMES = "https?|ftp|s3|file|wss?|git|ssh|postgres(?:ql)?|redis|mongodb"
+_URL = rf"(?<![A-Za-z0-9])(?:{_SCHEMES})://[^\s<>\"'«»“”「」『』（）。，；、]+"
+_EMAIL = r"(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+"
+_SEGMENT = rf"(?:{_LETTER}|[.+@%=-])+"
 _PATHS = (
     r"[A-Za-z]:\\[^\s\"<>|*?:,;]+",
-    rf"(?<![\w./:\\])(?:~|\.{{1,2}})?/{_SEGMENT}(?:/{_SEGMENT})*/?",
-    rf"(?<![\w./:\\])[A-Za-z0-9_.@-]+(?:/{_SEGMENT})*/[\w.+-]*\.(?:{_ENDINGS})\b",
-    r"(?<![\w./:\\])[A-Za-z0-9_.@-]+(?:/[A-Za-z0-9_.+@-]+){2,}/?",
-    rf"(?<![\w./:\\-])[A-Za-z_][A-Za-z0-9_.-]*\.(?:{_ENDINGS}){_RIGHT}",
+    rf"{_NO_PATH}(?:~|\.{{1,2}})?/{_SEGMENT}(?:/{_SEGMENT})*/?",
+    rf"{_NO_PATH}{_SEGMENT}(?:/{_SEGMENT})*/(?:{_LETTER}|[.+-])*\.(?:{_ENDINGS}){_RIGHT}",
+    rf"{_NO_PATH}[A-Za-z0-9_.@-]+(?:/[A-Za-z0-9_.+@-]+){{2,}}/?",
+    rf"{_NO_PATH}[A-Za-z_][A-Za-z0-9_.-]*\.(?:{_ENDINGS}){_RIGHT}",
 )
 _QUOTES = (
     r"\"[^\"\n]{2,200}\"",
@@ -57,20 +62,21 @@ _IDENTIFIERS = (
     r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}",
     _EMAIL,
     rf"{_LEFT}\d{{1,3}}(?:\.\d{{1,3}}){{3}}(?::\d+)?(?:/\d{{1,2}})?(?![\d.]*\d)",
-    rf"{_LEFT}v?\d+\.\d+\.\d+(?:[-+][A-Za-z0-9.-]*[A-Za-z0-9])?(?![\d.]*\d)",
+    rf"{_LEFT}(?!\d{{1,3}}(?:\.\d{{3}})+(?![.\d]*\d))v?\d+\.\d+\.\d+(?:[-+][A-Za-z0-9.-]*[A-Za-z0-9])?(?![\d.]*\d)",
     rf"{_LEFT}v\d+(?:\.\d+)*{_RIGHT}",
     rf"{_LEFT}0x[0-9a-fA-F]+{_RIGHT}",
     rf"{_LEFT}(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{{7,64}}{_RIGHT}",
-    rf"(?<![\w&#])#\d+{_RIGHT}",
+    rf"(?<![A-Za-z0-9_&#])#\d+{_RIGHT}",
     rf"{_LEFT}[A-Z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)*-\d+[A-Za-z0-9]*(?:-[A-Za-z0-9]+)*{_RIGHT}",
-    rf"{_LEFT}[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+(?:\(\))?{_RIGHT}",
+    rf"{_LEFT}(?=\d*_*[A-Za-z])[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+(?:\(\))?{_RIGHT}",
+    rf"{_LEFT}[a-z][a-z0-9]*(?:-[a-z0-9]+)*-\d+{_RIGHT}",
     rf"{_LEFT}[a-z]+(?:[A-Z][a-z0-9]+)+(?:\(\))?{_RIGHT}",
     rf"{_LEFT}(?:[A-Z][a-z0-9]+){{2,}}(?:\(\))?{_RIGHT}",
     rf"{_LEFT}[A-Za-z]+\d[A-Za-z0-9]*(?:-[A-Za-z0-9]+)*{_RIGHT}",
     r"`[^`\n]{1,200}`",
 )
 _DIGITS = r"\d+(?:[.,'’\u00a0\u202f ]\d{3})+(?:[.,]\d+)?(?!\d)|\d+(?:[.,]\d+)?"
-_FIGURE = rf"(?<![A-Za-z0-9_.])(?:[-−+](?=\d))?(?:{_DIGITS})(?![A-Za-z_]{{4,}}|[.,]\d)"
+_FIGURE = rf"(?<![A-Za-z0-9_.])(?:[-−+](?=\d))?(?>{_DIGITS})(?![A-Za-z_]{{4,}}|[.,]\d)"
 
 
 def _group(name: str, patterns: tuple[str, ...]) -> str:
@@ -111,7 +117,7 @@ def _matches(text: str) -> Iterator[Fact]:
         value = match[0].strip()
         if kind == "url":
             value = _without_trailing(value)
-        elif kind == "path":
+        elif kind == "path" or (kind == "date" and value[-2:-1].isalpha()):
             value = value.rstrip(".")
         yield Fact(kind, value)
 

@@ -279,12 +279,17 @@ def _without(text: str, spec: OutputLimit, handle: str | None, reason: str) -> S
 
 def limit_by_summary(text: str, spec: OutputLimit, handle: str | None, task: str | None) -> Limited:
     """A text over its limit, summarised."""
+    if _is_async(spec.summariser):
+        raise TypeError("this summariser is async: limit an async tool, or await summarise(...)")
     summary = _summarised(text, spec.summariser or extract, task, spec, handle)
     if not isinstance(summary, Summary):
-        if inspect.iscoroutine(summary):
-            summary.close()
-        raise TypeError("this summariser is async: limit an async tool, or await summarise(...)")
+        raise TypeError("this summariser gave something to await: declare it async")
     return _limited(text, spec, summary)
+
+
+def _is_async(function: Any) -> bool:
+    call = getattr(function, "__call__", None)  # noqa: B004
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
 
 
 def _limited(text: str, spec: OutputLimit, summary: Summary) -> Limited:
