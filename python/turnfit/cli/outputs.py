@@ -90,7 +90,12 @@ def _tell(limited: Limited) -> None:
 @click.option("--offset", type=click.IntRange(min=0), metavar="N", help="Begin there instead.")
 @click.option("--lines", is_flag=True, help="Page by lines, not by characters.")
 def _page(
-    file: str, cursor: str | None, offset: int | None, lines: bool, **sizes: int | None
+    file: str,
+    cursor: str | None,
+    offset: int | None,
+    lines: bool,
+    max_tokens: int | None,
+    max_chars: int | None,
 ) -> int:
     """Print one page of a file, and how to get the next.
 
@@ -104,7 +109,8 @@ def _page(
     text = _read(file)
     with _as_input_errors():
         source = text.splitlines() if lines else text
-        page = paginate(source, offset if cursor is None else cursor, OutputLimit(**sizes))
+        spec = OutputLimit(max_tokens=max_tokens, max_chars=max_chars)
+        page = paginate(source, offset if cursor is None else cursor, spec)
     _write(str(page))
     return OK
 

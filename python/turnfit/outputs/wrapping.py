@@ -130,13 +130,14 @@ class _Pager:
             return made.content
         if isinstance(content, str):
             content = prepared(content, self.spec)
-            if cursor is None and self.spec.allows(content):
+            if not cursor and self.spec.allows(content):
                 return self._counted(limit(content, self.spec)).content
         return self._page(content, cursor)
 
     def _page(self, content: Any, cursor: str | None) -> str:
         try:
-            page = paginate(content, cursor, self.spec, budget=self.pages)
+            # A model that must fill in every parameter leaves this one empty.
+            page = paginate(content, cursor or None, self.spec, budget=self.pages)
         except CursorError as error:
             return f"[turnfit: {error}]"
         text = str(page)
