@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use crate::scan::{self, Rest};
 use crate::units::Units;
 
 /// Values nested deeper are shown whole or not at all.
@@ -53,12 +54,18 @@ pub(super) fn read(text: Units<'_>, most: usize) -> Option<Vec<Node>> {
 /// A code point; those beyond one byte are all alike to JSON.
 trait Unit: Copy {
     fn byte(self) -> u8;
+
+    fn rest_of_container(units: &[Self]) -> Option<Rest>;
 }
 
 impl Unit for u8 {
     #[inline(always)]
     fn byte(self) -> u8 {
         self
+    }
+
+    fn rest_of_container(units: &[Self]) -> Option<Rest> {
+        scan::container_latin1(units)
     }
 }
 
@@ -67,12 +74,20 @@ impl Unit for u16 {
     fn byte(self) -> u8 {
         self.min(0xFF) as u8
     }
+
+    fn rest_of_container(units: &[Self]) -> Option<Rest> {
+        scan::container_ucs2(units)
+    }
 }
 
 impl Unit for u32 {
     #[inline(always)]
     fn byte(self) -> u8 {
         self.min(0xFF) as u8
+    }
+
+    fn rest_of_container(units: &[Self]) -> Option<Rest> {
+        scan::container_ucs4(units)
     }
 }
 
@@ -273,10 +288,9 @@ impl<'a, T: Unit> Reader<'a, T> {
     /// Counts what is left of a container, from the beginning of a value on, and closes
     /// it.
     fn count_rest(&mut self, container: usize) -> Option<()> {
-        let rest = &self.units[self.at..];
-        let (length, commas) = rest_of_container(rest)?;
-        self.at += length;
-        self.nodes[container].count += commas + 1;
+        let rest = T::rest_of_container(&self.units[self.at..])?;
+        self.at += rest.length;
+        self.nodes[container].count += rest.commas + 1;
         self.close(container);
         Some(())
     }
@@ -303,50 +317,3 @@ const ENDS_A_RUN: [bool; 256] = {
     ends[b'\\' as usize] = true;
     ends
 };
-
-/// The length of what is left of a container, with its bracket, and the commas in it.
-fn rest_of_container<T: Unit>(units: &[T]) -> Option<(usize, u64)> {
-    let (mut at, mut depth, mut commas) = (0, 0usize, 0);
-    loop {
-        at += units[at..].iter().position(|unit| STRUCTURE[usize::from(unit.byte())])?;
-        match units[at].byte() {
-            b'"' => at = string_end(units, at + 1)?,
-            b',' => {
-                commas += u64::from(depth == 0);
-                at += 1;
-            }
-            b'[' | b'{' => {
-                depth += 1;
-                at += 1;
-            }
-            _ if depth == 0 => return Some((at + 1, commas)),
-            _ => {
-                depth -= 1;
-                at += 1;
-            }
-        }
-    }
-}
-
-const STRUCTURE: [bool; 256] = {
-    let mut structure = [false; 256];
-    let all = b"\",[]{}";
-    let mut i = 0;
-    while i < all.len() {
-        structure[all[i] as usize] = true;
-        i += 1;
-    }
-    structure
-};
-
-/// Behind the quote that ends a string.
-fn string_end<T: Unit>(units: &[T], from: usize) -> Option<usize> {
-    let mut at = from;
-    loop {
-        at += units.get(at..)?.iter().position(|unit| matches!(unit.byte(), b'"' | b'\\'))?;
-        if units[at].byte() == b'"' {
-            return Some(at + 1);
-        }
-        at += 2;
-    }
-}

@@ -55,6 +55,12 @@ macro_rules! entry_points {
                 ucs2: |units| unsafe { ucs2(units) },
                 // SAFETY: likewise.
                 ucs4: |units| unsafe { ucs4(units) },
+                // SAFETY: likewise.
+                container_latin1: |units| unsafe { container_latin1(units) },
+                // SAFETY: likewise.
+                container_ucs2: |units| unsafe { container_ucs2(units) },
+                // SAFETY: likewise.
+                container_ucs4: |units| unsafe { container_ucs4(units) },
             };
             let detected = $(is_x86_feature_detected!($detected))&&+;
             detected.then_some(kernels)
@@ -78,6 +84,21 @@ macro_rules! entry_points {
         #[target_feature(enable = $features)]
         fn ucs4(units: &[u32]) -> ScriptCounts {
             strings::units::<U32>(units)
+        }
+
+        #[target_feature(enable = $features)]
+        fn container_latin1(units: &[u8]) -> Option<Rest> {
+            container::rest::<U8, u8>(units)
+        }
+
+        #[target_feature(enable = $features)]
+        fn container_ucs2(units: &[u16]) -> Option<Rest> {
+            container::rest::<U8, u16>(units)
+        }
+
+        #[target_feature(enable = $features)]
+        fn container_ucs4(units: &[u32]) -> Option<Rest> {
+            container::rest::<U8, u32>(units)
         }
     };
 }
