@@ -18,6 +18,8 @@ Found = Literal["text", "json", "jsonl", "csv", "markdown"]
 
 _LOOKED_AT = 16_384
 """Characters by which a table is told; what doesn't show in them is a text."""
+_LONGEST_ROW = 1 << 20
+"""Characters of a row of JSON lines; a longer first line is taken for a document."""
 _DELIMITERS = ",;\t"
 _RULE = re.compile(r"\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*")
 
@@ -53,7 +55,7 @@ def structure_of(text: str) -> Found:
 
 def _is_json_lines(text: str) -> bool:
     """Two lines, each of them JSON by itself."""
-    end = text.find("\n")
+    end = text.find("\n", 0, _LONGEST_ROW)
     if end < 0 or text[end + 1 : end + 2] not in ("{", "["):
         return False
     following = text.find("\n", end + 1)
@@ -87,6 +89,8 @@ _LONGEST_NAME = 64
 
 
 def _is_csv(lines: list[str], delimiter: str) -> bool:
+    if not lines or delimiter not in lines[0]:
+        return False
     try:
         records = list(csv.reader([f"{line}\n" for line in lines], delimiter=delimiter))
     except csv.Error:
