@@ -160,6 +160,13 @@ class TestWhatStays:
         assert content.count("jq") == 1
         assert json.loads(content)["a"][-1]["_omitted"]["hint"] == 'use "jq"'
 
+    def test_the_hint_names_the_element_to_go_on_with(self) -> None:
+        spec = OutputLimit(max_chars=500, hint='rows(from={offset}, "all")')
+        limited = limit(json.dumps({"rows": rows(500)}), spec)
+        told = json.loads(limited.content)["rows"][-1]["_omitted"]
+        assert told["hint"] == limited.hint == f'rows(from={told["next"]}, "all")'
+        assert limited.next_offset == told["next"]
+
     def test_indented_json_stays_indented(self) -> None:
         text = json.dumps({"rows": rows(200)}, indent=2)
         content = limit(text, OutputLimit(max_chars=800)).content

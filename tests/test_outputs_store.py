@@ -116,6 +116,16 @@ class TestPutAndRead:
             opened().read(wrong)
         assert caught.value.reason == "unknown"
 
+    @some
+    @given(st.integers(4, 45), st.sampled_from("abcdxyz2567"))
+    def test_a_handle_with_one_letter_changed_is_unknown(self, place: int, letter: str) -> None:
+        store = Store()
+        handle = store.put("text")
+        changed = handle[:place] + letter + handle[place + 1 :]
+        if changed != handle:
+            with pytest.raises(HandleError, match="no such handle"):
+                store.read(changed)
+
     def test_by_lines_and_from_the_end(self) -> None:
         store = Store()
         handle = store.put("".join(f"line {number}\n" for number in range(1, 101)))
@@ -124,6 +134,16 @@ class TestPutAndRead:
         assert store.read(handle, lines=(101, 102)).text == ""
         assert store.read(handle, 0, 9, from_end=True).text == "line 100\n"
         assert store.read(handle, 9, 8, from_end=True).text == "line 99\n"
+
+    def test_b105_long_lines_are_read_by_size_and_go_on(self) -> None:
+        store = Store()
+        text = "\n".join(["x" * 20_000] * 5)
+        handle = store.put(text)
+        read = store.read(handle, lines=(1, 5))
+        assert OutputLimit(max_tokens=2_000).allows(str(read))
+        assert read.next_offset == len(read.text)
+        assert f"read on at offset {read.next_offset}" in read.note
+        assert all_of(store, handle) == text
 
     def test_by_pattern_with_numbers_and_where_to_look_on(self) -> None:
         store = Store(read_limit=OutputLimit(max_chars=200))
@@ -183,6 +203,12 @@ class TestBounds:
         assert store.gc() == 1
         with pytest.raises(HandleError, match="evicted"):
             store.read(handle)
+
+    def test_an_output_larger_than_the_store_is_cut_without_a_handle(self) -> None:
+        store = Store(max_bytes=1_000)
+        cut = limit("x" * 5_000, OutputLimit(max_tokens=100), store=store)
+        assert (cut.handle, cut.truncated) == (None, True)
+        assert list(store.entries()) == []
 
     def test_a_text_larger_than_the_store_is_refused(self, opened: Open) -> None:
         with pytest.raises(ValueError, match="the store holds 100"):

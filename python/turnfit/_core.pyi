@@ -77,7 +77,13 @@ def safe_place(text: str, place: int, forward: bool) -> int: ...
 def trim_json(
     text: str, limit: tuple[int, bool], hint: str, head_share: float
 ) -> (
-    tuple[str, int, int, list[tuple[str, Literal["elements", "members", "characters"], int, int]]]
+    tuple[
+        str,
+        int,
+        int,
+        str,
+        list[tuple[str, Literal["elements", "members", "characters"], int, int]],
+    ]
     | None
 ): ...
 def find_lines(text: str, pattern: str, offset: int, most: int) -> list[tuple[int, int, int]]: ...

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 from itertools import accumulate
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 EXAMPLES = int(os.environ.get("TURNFIT_EXAMPLES", "300"))
 
-many = settings(max_examples=EXAMPLES, deadline=None)
-some = settings(max_examples=max(20, EXAMPLES // 5), deadline=None)
+SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large)
+"""Long texts take their time to be drawn; that is what they are for."""
+
+many = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=SLOW)
+some = settings(many, max_examples=max(20, EXAMPLES // 5))
 
 FAMILY = "\N{MAN}\u200d\N{WOMAN}\u200d\N{GIRL}\u200d\N{BOY}"
 FLAG = "\U0001f1fa\U0001f1e6"

@@ -119,47 +119,93 @@ def _with(value: Any, key: str, changed: Any) -> Any:
 def _limit_blocks(
     blocks: Sequence[Any], spec: OutputLimit, store: Store | None, tool: str
 ) -> Limited:
-    texts = {
-        index: prepared(text, spec)
-        for index, block in enumerate(blocks)
-        if (text := _text_of(block)) is not None
-    }
-    sizes = {index: spec.price(text) for index, text in texts.items()}
-    if sum(sizes.values()) <= spec.size:
-        done = {index: _whole(text, spec) for index, text in texts.items()}
-        return _put_together(blocks, texts, done, spec, None, 0)
-    handle = stored("\n".join(texts.values()), store, tool)
-    return _cut_blocks(blocks, texts, sizes, spec, handle)
+    parts = _Parts(blocks, spec)
+    if sum(parts.sizes.values()) <= spec.size:
+        return parts.put_together({index: parts.whole(index) for index in parts.texts}, None)
+    handle = stored("\n".join(parts.texts.values()), store, tool)
+    return parts.put_together(parts.cut(handle), handle)
 
 
-def _whole(text: str, spec: OutputLimit) -> Limited:
-    content, repaired = encodable(text)
-    return limited_of(text, content, spec, truncated=False, repaired=repaired)
+class _Parts:
+    """The texts among blocks, which have one limit together."""
+
+    def __init__(self, blocks: Sequence[Any], spec: OutputLimit) -> None:
+        self.blocks = blocks
+        self.spec = spec
+        found = ((index, _text_of(block)) for index, block in enumerate(blocks))
+        self.texts = {index: prepared(text, spec) for index, text in found if text is not None}
+        self.sizes = {index: spec.price(text) for index, text in self.texts.items()}
+
+    def whole(self, index: int) -> Limited:
+        """A text as it is."""
+        content, repaired = encodable(self.texts[index])
+        return limited_of(self.texts[index], content, self.spec, truncated=False, repaired=repaired)
+
+    def cut(self, handle: str | None) -> dict[int, Limited]:
+        """The small texts whole and of the large ones equal parts; where the parts would be
+        too small for that, the first texts, with room for a marker for the others."""
+        least = max(map(self.spec.price, wording.widest(self.spec.hint)))
+        part = _equal_part(sorted(self.sizes.values()), self.spec.size)
+        if part < least:
+            first = _first_that_fit(self.sizes, self.spec.size - least)
+            return {index: self.whole(index) for index in first}
+        return {
+            index: self.whole(index)
+            if self.sizes[index] <= part
+            else truncated(text, self.spec.part(part), handle)
+            for index, text in self.texts.items()
+        }
+
+    def put_together(self, done: dict[int, Limited], handle: str | None) -> Limited:
+        """The blocks with these texts, and a marker where the others were."""
+        left_out = [index for index in self.texts if index not in done]
+        hint = wording.fill(self.spec.hint, 0, 0, handle)
+        told = f"[turnfit: {len(left_out)} of {len(self.texts)} texts left out here. {hint}]"
+        contents = {index: limited.content for index, limited in done.items()}
+        contents.update(dict.fromkeys(left_out[:1], told))
+        cut = bool(left_out) or any(limited.truncated for limited in done.values())
+        total = sum(map(len, self.texts.values()))
+        kept = sum(limited.kept_chars for limited in done.values())
+        return Limited(
+            content=self._with_texts(contents),
+            truncated=cut,
+            total_chars=total,
+            omitted_chars=total - kept,
+            reason=self.spec.reason if cut else None,
+            hint=hint if cut else None,
+            handle=handle,
+            omissions=self._omissions(done),
+            repaired=sum(limited.repaired for limited in done.values()),
+            original=tuple(self.texts.values()),
+            rendered=tuple(contents.values()),
+            price=tokens_by(self.spec),
+        )
+
+    def _with_texts(self, contents: dict[int, str]) -> Sequence[Any]:
+        """The very blocks, if nothing is changed in them."""
+        made = [
+            block
+            if index not in self.texts or contents[index] == _text_of(block)
+            else _with(block, "text", contents[index])
+            for index, block in enumerate(self.blocks)
+            if index not in self.texts or index in contents
+        ]
+        same = len(made) == len(self.blocks) and all(map(_is, made, self.blocks))
+        return self.blocks if same else made
+
+    def _omissions(self, done: dict[int, Limited]) -> tuple[Omission, ...]:
+        inner = [
+            omission._replace(path=f"/{index}/text{omission.path}")
+            for index, limited in done.items()
+            for omission in limited.omissions
+        ]
+        if len(done) == len(self.texts):
+            return tuple(inner)
+        return (Omission("", "texts", len(done), len(self.texts)), *inner)
 
 
-def _cut_blocks(
-    blocks: Sequence[Any],
-    texts: dict[int, str],
-    sizes: dict[int, int],
-    spec: OutputLimit,
-    handle: str | None,
-) -> Limited:
-    """The small texts stay whole and the large ones get equal parts; where the parts would
-    be too small for that, the first texts stay and a marker stands for the others."""
-    least = max(map(spec.price, wording.widest(spec.hint)))
-    part = _equal_part(sorted(sizes.values()), spec.size)
-    if part >= least:
-        shown = list(texts)
-    else:
-        shown = _first_that_fit(sizes, spec.size - least)
-        part = spec.size
-    done = {
-        index: _whole(texts[index], spec)
-        if sizes[index] <= part
-        else truncated(texts[index], spec.part(part), handle)
-        for index in shown
-    }
-    return _put_together(blocks, texts, done, spec, handle, len(texts) - len(shown))
+def _is(one: Any, other: Any) -> bool:
+    return one is other
 
 
 def _equal_part(sizes: list[int], room: int) -> int:
@@ -180,56 +226,6 @@ def _first_that_fit(sizes: dict[int, int], room: int) -> list[int]:
             break
         fit.append(index)
     return fit
-
-
-def _put_together(
-    blocks: Sequence[Any],
-    texts: dict[int, str],
-    done: dict[int, Limited],
-    spec: OutputLimit,
-    handle: str | None,
-    left_out: int,
-) -> Limited:
-    made: list[Any] = []
-    hint = wording.fill(spec.hint, 0, 0, handle)
-    told = ""
-    for index, block in enumerate(blocks):
-        if index not in texts:
-            made.append(block)
-        elif index in done:
-            changed = done[index].content != _text_of(block)
-            made.append(_with(block, "text", done[index].content) if changed else block)
-        elif not told:
-            told = f"[turnfit: {left_out} of {len(texts)} texts left out here. {hint}]"
-            made.append(_with(block, "text", told))
-    cut = any(limited.truncated for limited in done.values()) or left_out > 0
-    total = sum(map(len, texts.values()))
-    kept = sum(limited.kept_chars for limited in done.values())
-    parts = Omission("", "texts", len(done), len(texts))
-    return Limited(
-        content=made
-        if cut or any(a is not b for a, b in zip(made, blocks, strict=False))
-        else blocks,
-        truncated=cut,
-        total_chars=total,
-        omitted_chars=total - kept,
-        reason=spec.reason if cut else None,
-        hint=hint if cut else None,
-        handle=handle,
-        omissions=(*([parts] if left_out else []), *_inner(done)),
-        repaired=sum(limited.repaired for limited in done.values()),
-        original=tuple(texts.values()),
-        rendered=(*(limited.content for limited in done.values()), *([told] if told else [])),
-        price=tokens_by(spec),
-    )
-
-
-def _inner(done: dict[int, Limited]) -> list[Omission]:
-    return [
-        omission._replace(path=f"/{index}/text{omission.path}")
-        for index, limited in done.items()
-        for omission in limited.omissions
-    ]
 
 
 def _limit_data(data: Any, spec: OutputLimit, store: Store | None, tool: str) -> Limited:

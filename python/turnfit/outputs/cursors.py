@@ -67,7 +67,11 @@ def written(item: Any) -> str:
 def encode(offset: int, fingerprint: bytes) -> str:
     """A cursor to a place in data of this fingerprint."""
     packed = _LAYOUT.pack(_VERSION, offset, fingerprint)
-    return base64.urlsafe_b64encode(packed + _check_of(packed)).decode().rstrip("=")
+    return _as_text(packed + _check_of(packed))
+
+
+def _as_text(raw: bytes) -> str:
+    return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
 
 def decode(cursor: str) -> tuple[int, bytes]:
@@ -77,7 +81,8 @@ def decode(cursor: str) -> tuple[int, bytes]:
     except (ValueError, binascii.Error):
         raw = b""
     packed, check = raw[:-_CHECK], raw[-_CHECK:]
-    known = len(raw) == _LAYOUT.size + _CHECK and check == _check_of(packed)
+    whole = len(raw) == _LAYOUT.size + _CHECK and _as_text(raw) == cursor
+    known = whole and check == _check_of(packed)
     if not known or packed[0] != _VERSION:
         raise CursorError(
             "this cursor was not given out: begin again without one, or use the last one as it was",

@@ -89,13 +89,15 @@ def _searched(spec: OutputLimit, cutter: Cutter, longest: int) -> Piece | None:
 
 
 def _as_json(text: str, spec: OutputLimit, handle: str | None, limit: NativeLimit) -> Piece | None:
-    hint = wording.fill(spec.hint, 0, len(text), handle)
+    hint = wording.fill(spec.hint, None, len(text), handle)
     escaped = json.dumps(hint, ensure_ascii=False)[1:-1]
     trimmed = _core.trim_json(text, limit, escaped, spec.shares)
     if trimmed is None:
         return None
-    content, kept, repaired, rows = trimmed
-    return Piece(content, kept, hint, None, tuple(Omission(*row) for row in rows), repaired)
+    content, kept, repaired, said, rows = trimmed
+    omissions = tuple(Omission(*row) for row in rows)
+    place = omissions[0].shown if omissions else None
+    return Piece(content, kept, json.loads(f'"{said}"'), place, omissions, repaired)
 
 
 def _as_text(
@@ -184,7 +186,7 @@ def _part_of_a_row(
     if trimmed is None:
         told = table.marker(0, total, 0, hint)
         return Piece(told, 0, hint, 0, (rows._replace(shown=0),))
-    content, kept, repaired, cuts = trimmed
+    content, kept, repaired, _, cuts = trimmed
     place = total - 1 if last else 0
     inner = [Omission(f"/{place}{path}", of, shown, of_all) for path, of, shown, of_all in cuts]
     parts = [told, content] if last else [content, told]

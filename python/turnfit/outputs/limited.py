@@ -40,8 +40,9 @@ class Limited:
         reason: which limit it was; None if nothing was left out.
         hint: what to do to see the rest, as the marker says it; None if nothing was left out.
         handle: under which the original was stored; None without a store.
-        next_offset: where the part that was left out begins: a character, or a row of a
-            table; None if nothing was left out, or for blocks and JSON, see `omissions`.
+        next_offset: where the part that was left out begins: a character, a row of a table,
+            or of JSON how many elements the first omission has shown. None if nothing was
+            left out, and for blocks, of which `omissions` tells.
         next_cursor: of the next page, if the first one was given.
         omissions: what was left out of a structure, by place: the first 32.
         repaired: lone surrogates that were replaced by U+FFFD, so that the content can be

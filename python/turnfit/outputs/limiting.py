@@ -142,8 +142,10 @@ def tokens_by(spec: OutputLimit) -> Callable[[str], int]:
 
 
 def stored(text: str, store: Store | None, tool: str) -> str | None:
-    """The handle of an original, once it is in the store."""
-    return None if store is None else store.put(text, {"tool": tool} if tool else None)
+    """The handle of an original, once it is in the store; None of one larger than that."""
+    if store is None or not store.holds(text):
+        return None
+    return store.put(text, {"tool": tool} if tool else None)
 
 
 def _first_page(text: str, spec: OutputLimit, handle: str | None) -> Limited:

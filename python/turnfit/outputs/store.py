@@ -176,6 +176,14 @@ class Store:
         self._shelf.evict(self._bounds, now)
         return self._handle(key)
 
+    def holds(self, text: str) -> bool:
+        """Whether a text is small enough for this store.
+
+        >>> Store(max_bytes=10).holds("eleven bytes")
+        False
+        """
+        return len(text.encode("utf-8", "surrogatepass")) <= self._bounds.max_bytes
+
     def text(self, handle: str) -> str:
         """The whole original, whatever its size.
 
@@ -313,8 +321,8 @@ class Store:
         if not isinstance(handle, str) or not _HANDLE.fullmatch(handle):
             return None
         packed = base64.b32decode(handle[4:].upper() + "=" * (-42 % 8))
-        key, mac = packed[:_KEY], packed[_KEY:]
-        return key if hmac.compare_digest(mac, self._mac(key)) else None
+        key = packed[:_KEY]
+        return key if hmac.compare_digest(handle, self._handle(key)) else None
 
 
 def handles_in(*texts: str | Iterable[Any] | Mapping[str, Any]) -> list[str]:

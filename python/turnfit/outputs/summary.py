@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from turnfit import _core
-from turnfit.outputs import limiting
+from turnfit.outputs import limiting, wording
 from turnfit.outputs.extract import extract
 from turnfit.outputs.facts import KINDS, Fact, facts_of, lost_facts
 from turnfit.outputs.limited import Limited
@@ -31,6 +31,8 @@ _SHARE = 4
 """Without a limit a summary may take this part of its original."""
 _LEAST = 300
 """Tokens that a summary with its note may take in any case."""
+_MANY = 9_999
+"""More facts than a note need have room for; more make the summary a little shorter."""
 _TOLD = 8
 """So many lost facts are named in the note."""
 
@@ -181,7 +183,7 @@ def _spec_for(text: str) -> OutputLimit:
 def _summarised(
     text: str, summariser: Summariser, task: str | None, spec: OutputLimit, handle: str | None
 ) -> Summary | Awaitable[Summary]:
-    request = SummaryRequest(text=text, task=task, max_tokens=_room_in_tokens(spec))
+    request = SummaryRequest(text=text, task=task, max_tokens=_room_in_tokens(text, spec, handle))
     try:
         made: Any = summariser(request)
     except Exception as error:
@@ -205,9 +207,11 @@ def _told(error: Exception) -> str:
     return f"the summariser failed with {type(error).__name__}"
 
 
-def _room_in_tokens(spec: OutputLimit) -> int:
-    size = spec.size if spec.max_tokens is not None else spec.size // 4
-    return max(1, size - size // 4)
+def _room_in_tokens(text: str, spec: OutputLimit, handle: str | None) -> int:
+    """What is left beside the widest note, by the summariser's measure."""
+    widest = _note(text, _MANY, dict.fromkeys(KINDS, _MANY), spec, handle)
+    left = spec.size - max(spec.price(f"\n{widest}") + 1, spec.size // 8)
+    return max(1, left if spec.max_tokens is not None else left // 4)
 
 
 def _judged(summary: Any, text: str, spec: OutputLimit, handle: str | None) -> Summary:
@@ -218,19 +222,25 @@ def _judged(summary: Any, text: str, spec: OutputLimit, handle: str | None) -> S
         return _without(text, spec, handle, "the summary was blank")
     if len(summary) >= len(text):
         return _without(text, spec, handle, "the summary was no shorter than the original")
+    return _with_note(summary.strip(), text, spec, handle)
+
+
+def _with_note(summary: str, text: str, spec: OutputLimit, handle: str | None) -> Summary:
     facts, lost = len(facts_of(text)), lost_facts(text, summary)
-    note = _note(text, facts, lost, spec, handle)
-    left = spec.size - spec.price(f"\n{note}") - 1
-    content = summary.strip()
-    if spec.price(content) > left:
+    note = _note(text, facts, _counted(lost), spec, handle)
+    if spec.price(f"{summary}\n{note}") > spec.size:
+        widest = _note(text, _MANY, dict.fromkeys(KINDS, _MANY), spec, handle)
         try:
-            room = spec.part(left, "text")
+            room = spec.part(spec.size - spec.price(f"\n{widest}") - 1, "text")
         except ValueError:
             return _without(text, spec, handle, "the summary has no room beside its note")
-        content = limiting.truncated(content, room, None).content
-        lost = lost_facts(text, content)
+        summary = limiting.truncated(summary, room, None).content
+        lost = lost_facts(text, summary)
+        note = _note(text, facts, _counted(lost), spec, handle)
+    content = f"{limiting.encodable(summary)[0]}\n{note}"
+    named = f"{content[:-1]} Lost: {'; '.join(fact.text for fact in lost[:_TOLD])}.]"
     return Summary(
-        content=f"{limiting.encodable(content)[0]}\n{note}",
+        content=named if lost and spec.allows(named) else content,
         used=True,
         reason=None,
         facts=facts,
@@ -239,19 +249,22 @@ def _judged(summary: Any, text: str, spec: OutputLimit, handle: str | None) -> S
     )
 
 
-def _note(text: str, facts: int, lost: list[Fact], spec: OutputLimit, handle: str | None) -> str:
-    """That it is a summary, what it lacks, and where the original is."""
-    start = f"[turnfit: a summary of {len(text)} characters"
-    end = f" The original is {handle}: read it by ranges.]" if handle else "]"
-    if not lost:
-        return f"{start}; none of its {facts} figures, dates, names and quotations is lost.{end}"
+def _counted(lost: list[Fact]) -> dict[str, int]:
     counts = Counter(fact.kind for fact in lost)
-    told = ", ".join(f"{counts[kind]} {kind}s" for kind in KINDS if counts[kind])
-    note = f"{start}; it leaves out {len(lost)} of {facts} facts ({told})"
-    named = "; ".join(fact.text for fact in lost[:_TOLD])
-    more = ", ..." if len(lost) > _TOLD else ""
-    whole = f"{note}: {named}{more}.{end}"
-    return whole if spec.price(whole) <= spec.size // 3 else f"{note}.{end}"
+    return {kind: counts[kind] for kind in KINDS if counts[kind]}
+
+
+def _note(
+    text: str, facts: int, lost: Mapping[str, int], spec: OutputLimit, handle: str | None
+) -> str:
+    """That it is a summary, what it lacks, and how to get the rest."""
+    start = f"[turnfit: a summary of {len(text)} characters"
+    hint = wording.fill(spec.hint, 0, len(text), handle)
+    if not lost:
+        kept = f"; none of {facts} figures, dates, names and quotations is lost" if facts else ""
+        return f"{start}{kept}. {hint}]"
+    told = ", ".join(f"{count} {kind}s" for kind, count in lost.items())
+    return f"{start}; it leaves out {sum(lost.values())} of {facts} facts ({told}). {hint}]"
 
 
 def _without(text: str, spec: OutputLimit, handle: str | None, reason: str) -> Summary:
@@ -299,7 +312,7 @@ def _limited(text: str, spec: OutputLimit, summary: Summary) -> Limited:
         spec,
         truncated=True,
         omitted_chars=max(0, len(text) - len(summary.content)),
-        hint=summary.reason or "summarised",
+        hint=wording.fill(spec.hint, 0, len(text), summary.handle),
         handle=summary.handle,
         summary=summary,
     )

@@ -14,15 +14,18 @@ _HANDLE = "out_" + "x" * 42
 """As long as a store's handles are."""
 
 
-def fill(hint: str | None, offset: int, end: int, handle: str | None) -> str:
-    """A hint with its places filled in; other braces stay as they are.
+def fill(hint: str | None, offset: int | None, end: int, handle: str | None) -> str:
+    """A hint with its places filled in; other braces stay as they are, and so does an
+    offset that isn't known yet.
 
     >>> fill("read({offset}, {end}) {x}", 5, 9, None)
     'read(5, 9) {x}'
     """
     if hint is None:
         hint = DEFAULT_HINT if handle is None else STORED_HINT
-    filled = hint.replace("{offset}", str(offset)).replace("{end}", str(end))
+    filled = hint.replace("{end}", str(end))
+    if offset is not None:
+        filled = filled.replace("{offset}", str(offset))
     return filled.replace("{handle}", handle or "(not stored)")
 
 

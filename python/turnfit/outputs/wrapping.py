@@ -249,14 +249,20 @@ class ToolLimits:
         spec = self[tool]
         if spec is not None:
             return limit(content, spec, store=self._store, meter=self._meter, tool=tool, task=task)
+        return self._unlimited(tool, content)
+
+    def _unlimited(self, tool: str, content: Any) -> Limited:
         text = content if isinstance(content, str) else ""
-        return Limited(
+        made = Limited(
             content=content,
             truncated=False,
             total_chars=len(text),
             original=(text,),
             rendered=(text,),
         )
+        if self._meter is not None:
+            self._meter.record(tool, made)
+        return made
 
     def wrap(self, function: Tool, name: str | None = None) -> Tool:
         """A tool function with its limit; see `limited`. Without one it stays as it is."""

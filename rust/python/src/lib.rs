@@ -236,7 +236,8 @@ mod _core {
     }
 
     /// What a limit leaves of a JSON text: the JSON, how many characters of the text are
-    /// in it, how many of these are lone surrogates that were replaced, and the omissions as `(pointer, of what, shown, total)`. None if the text
+    /// in it, how many of these are lone surrogates that were replaced, the hint as the first
+    /// marker has it, and the omissions as `(pointer, of what, shown, total)`. None if the text
     /// isn't JSON or the limit has no room for a marker.
     #[pyfunction]
     #[allow(clippy::needless_pass_by_value)]

@@ -78,7 +78,7 @@ pub(crate) fn safe_place(text: &Bound<'_, PyString>, place: usize, forward: bool
     Ok(cut::safe(Text::of(text)?.units(), place, toward))
 }
 
-pub(crate) type Trimmed = (String, usize, usize, Vec<(String, &'static str, u64, u64)>);
+pub(crate) type Trimmed = (String, usize, usize, String, Vec<(String, &'static str, u64, u64)>);
 
 pub(crate) fn trim(
     text: &Bound<'_, PyString>,
@@ -92,7 +92,8 @@ pub(crate) fn trim(
     let terms = Terms { measure: &measure, budget: limit.budget(), hint, head_share };
     let trimmed = py.detach(|| trim_json::trim(text, &terms));
     let row = |it: Omission| (it.path, it.of.name(), it.shown, it.total);
-    Ok(trimmed.map(|it| (it.text, it.kept, it.replaced, it.omissions.into_iter().map(row).collect())))
+    Ok(trimmed
+        .map(|it| (it.text, it.kept, it.replaced, it.hint, it.omissions.into_iter().map(row).collect())))
 }
 
 pub(crate) fn is_json(text: &Bound<'_, PyString>) -> PyResult<bool> {

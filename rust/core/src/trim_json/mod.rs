@@ -67,6 +67,8 @@ pub struct Trimmed {
     pub kept: usize,
     /// Lone surrogates in it that became U+FFFD.
     pub replaced: usize,
+    /// What the first marker says besides, as it stands there.
+    pub hint: String,
     /// Where something was left out: the first places, in the document's order.
     pub omissions: Vec<Omission>,
 }
@@ -79,6 +81,7 @@ pub struct Terms<'a> {
     /// The limit, in steps of the measure.
     pub budget: u64,
     /// What the first marker says besides: a JSON string's content, already escaped.
+    /// `{offset}` becomes the place where what was left out there begins.
     pub hint: &'a str,
     /// The share of a cut string that its head gets; the tail gets the rest.
     pub head_share: f64,

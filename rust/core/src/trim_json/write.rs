@@ -32,18 +32,20 @@ pub(super) struct Writer<'a> {
     acts: Vec<Act>,
     kept: usize,
     replaced: usize,
-    hint: &'a str,
+    /// Of the first marker; what it said, once it stands.
+    hint: Option<String>,
     omissions: Vec<Omission>,
 }
 
 impl<'a> Writer<'a> {
     pub(super) fn new(text: Units<'a>, nodes: &'a [Node], terms: &'a Terms<'a>) -> Self {
         let (out, acts, omissions) = (String::new(), Vec::new(), Vec::new());
-        Writer { text, nodes, terms, out, acts, kept: 0, replaced: 0, hint: terms.hint, omissions }
+        Writer { text, nodes, terms, out, acts, kept: 0, replaced: 0, hint: None, omissions }
     }
 
     pub(super) fn write(mut self) -> Option<Trimmed> {
-        let room = self.terms.budget.checked_sub(self.price_of(&hint_of(self.hint)))?;
+        let widest = hint_at(self.terms.hint, self.text.len());
+        let room = self.terms.budget.checked_sub(self.price_of(&member_of(&widest)))?;
         if self.price_to(&self.nodes[0], room) > room && room < self.price_of(&stub(self.text.len())) {
             return None;
         }
@@ -55,12 +57,29 @@ impl<'a> Writer<'a> {
                 Act::End(node, shown) => self.end(node, shown),
             }
         }
-        Some(Trimmed { text: self.out, kept: self.kept, replaced: self.replaced, omissions: self.omissions })
+        let hint = self.hint.unwrap_or_default();
+        Some(Trimmed {
+            text: self.out,
+            kept: self.kept,
+            replaced: self.replaced,
+            hint,
+            omissions: self.omissions,
+        })
     }
 
     fn copy(&mut self, range: Range<usize>) {
         self.kept += range.len();
         self.replaced += self.text.slice(range).push_to(&mut self.out);
+    }
+
+    /// The hint, with the place filled in; nothing but for the first marker.
+    fn hint(&mut self, place: usize) -> String {
+        if self.hint.is_some() {
+            return String::new();
+        }
+        let hint = hint_at(self.terms.hint, place);
+        self.hint = Some(hint.clone());
+        hint
     }
 
     fn price_of(&self, written: &str) -> u64 {
@@ -98,8 +117,8 @@ impl<'a> Writer<'a> {
     /// In place of a whole value.
     fn stub(&mut self, number: usize) {
         let length = self.nodes[number].end - self.nodes[number].start;
-        let hint = hint_of(std::mem::take(&mut self.hint));
-        self.out.push_str(&stub_with(length, &hint));
+        let hint = self.hint(0);
+        self.out.push_str(&stub_with(length, &member_of(&hint)));
         self.tell(number, What::Characters, 0, length as u64);
     }
 
@@ -115,10 +134,10 @@ impl<'a> Writer<'a> {
         if head == 0 && tail == total {
             return false;
         }
-        let hint = std::mem::take(&mut self.hint);
+        let hint = self.hint(head);
         self.out.push('"');
         self.copy(inner.start..inner.start + head);
-        self.out.push_str(&string_marker(tail - head, total, hint));
+        self.out.push_str(&string_marker(tail - head, total, &hint));
         self.copy(inner.start + tail..inner.end);
         self.out.push('"');
         self.tell(number, What::Characters, (total - (tail - head)) as u64, total as u64);
@@ -196,9 +215,9 @@ impl<'a> Writer<'a> {
     }
 
     fn end(&mut self, number: usize, shown: u64) {
+        let hint = self.hint(shown as usize);
         let node = &self.nodes[number];
-        let hint = std::mem::take(&mut self.hint);
-        self.out.push_str(&container_marker(node, shown, shown > 0, &hint_of(hint)));
+        self.out.push_str(&container_marker(node, shown, shown > 0, &member_of(&hint)));
         self.copy(node.end - 1..node.end);
         let what = if node.kind == Kind::Object { What::Members } else { What::Elements };
         self.tell(number, what, shown, node.count);
@@ -237,7 +256,12 @@ impl<'a> Writer<'a> {
     }
 }
 
-fn hint_of(hint: &str) -> String {
+/// Where what was left out begins: an element, a member, or a character of a string.
+fn hint_at(hint: &str, place: usize) -> String {
+    hint.replace("{offset}", &place.to_string())
+}
+
+fn member_of(hint: &str) -> String {
     if hint.is_empty() { String::new() } else { format!(",\"hint\":\"{hint}\"") }
 }
 
