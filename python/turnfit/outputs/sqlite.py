@@ -9,7 +9,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,9 @@ _FORGET_ONE = (
     "DELETE FROM kept WHERE (space, key) IN (SELECT space, key FROM kept ORDER BY used LIMIT 1)"
 )
 _CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_PAGE = 16_384
+"""Bytes: texts are long, and a text over few pages is written and read the faster."""
+_MOST_TOUCHED = 1_000
 _PATIENCE = 60
 """Seconds to wait for another process's write."""
 
@@ -85,6 +88,8 @@ class SqliteShelf:
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
         self._owner = 0
+        # Uses wait for the next write: to note each at once would make of a reading one.
+        self._touched: dict[tuple[str, bytes], float] = {}
         Path(self.path).parent.mkdir(parents=True, exist_ok=True)
         with self._connected():
             pass
@@ -151,14 +156,25 @@ class SqliteShelf:
             ).fetchone()
             if found is None:
                 return None
-            connection.execute(
-                "UPDATE kept SET used = ? WHERE space = ? AND key = ?", (now, space, key)
-            )
+            self._touched[space, key] = now
+            if len(self._touched) > _MOST_TOUCHED:
+                self._note_uses(connection)
         return found[0], json.loads(found[1])
+
+    def _note_uses(self, connection: sqlite3.Connection) -> None:
+        """Write down what was used since the last write."""
+        if self._touched:
+            rows = [(used, *place) for place, used in self._touched.items()]
+            self._touched.clear()
+            with _transaction(connection):
+                connection.executemany(
+                    "UPDATE kept SET used = max(used, ?) WHERE space = ? AND key = ?", rows
+                )
 
     def entries(self, space: str) -> Iterator[Kept]:
         """All texts of a space, the last used first."""
         with self._connected() as connection:
+            self._note_uses(connection)
             rows = connection.execute(
                 "SELECT key, size, meta, used FROM kept JOIN texts USING (key) "
                 "WHERE space = ? ORDER BY used DESC",
@@ -169,6 +185,7 @@ class SqliteShelf:
     def evict(self, bounds: Bounds, now: float) -> int:
         """Remove what is out of bounds."""
         with self._connected() as connection:
+            self._note_uses(connection)
             oldest = connection.execute("SELECT min(used) FROM kept").fetchone()[0]
             old = oldest is not None and oldest < now - bounds.max_age
             if not old and self._bytes(connection) <= bounds.max_bytes:
@@ -189,6 +206,9 @@ class SqliteShelf:
     def close(self) -> None:
         """Close the file."""
         with self._lock:
+            if self._connection is not None and self._owner == os.getpid():
+                with suppress(sqlite3.DatabaseError):
+                    self._note_uses(self._connection)
             self._close()
 
     def _close(self) -> None:
@@ -231,6 +251,7 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
 
 
 def _make(connection: sqlite3.Connection, path: str) -> None:
+    connection.execute(f"PRAGMA page_size = {_PAGE}")
     with _transaction(connection):
         # Another process may have made them meanwhile.
         [(application,)] = connection.execute("PRAGMA application_id")
