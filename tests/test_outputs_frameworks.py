@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -35,6 +36,16 @@ async def read_logs_async(path: str, level: str = "info") -> str:
     return read_logs(path, level)
 
 
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.fixture(autouse=True)
+def left_open() -> Iterator[None]:
+    """What frameworks leave open is collected here, where its warnings are forgiven."""
+    yield
+    gc.collect()
+
+
 both = pytest.mark.parametrize("function", [read_logs, read_logs_async])
 
 
@@ -54,7 +65,6 @@ def assert_schemas(of: Callable[[Any], Any], function: Any) -> None:
 
 
 @both
-@pytest.mark.filterwarnings("ignore")
 def test_openai_agents(function: Any) -> None:
     agents = pytest.importorskip("agents")
     context = pytest.importorskip("agents.tool_context")
@@ -69,7 +79,6 @@ def test_openai_agents(function: Any) -> None:
 
 
 @both
-@pytest.mark.filterwarnings("ignore")
 def test_langchain(function: Any) -> None:
     tools = pytest.importorskip("langchain_core.tools")
     schema = lambda tool: tools.tool(tool).args_schema.model_json_schema()  # noqa: E731
@@ -83,7 +92,6 @@ def test_langchain(function: Any) -> None:
 
 
 @both
-@pytest.mark.filterwarnings("ignore")
 def test_pydantic_ai(function: Any) -> None:
     ai = pytest.importorskip("pydantic_ai")
     models = pytest.importorskip("pydantic_ai.models.test")
@@ -100,7 +108,6 @@ def test_pydantic_ai(function: Any) -> None:
 
 
 @both
-@pytest.mark.filterwarnings("ignore")
 def test_fastmcp(function: Any) -> None:
     fastmcp = pytest.importorskip("fastmcp")
 

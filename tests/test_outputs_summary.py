@@ -175,6 +175,13 @@ class TestSummarise:
         assert "Build 4127 failed" in summary.content
         assert spec.price(summary.content) <= 200
 
+    def test_a_summary_that_saves_nothing_leaves_the_original(self) -> None:
+        summary = summarise("Run 17 took 250 ms.", lambda request: "Run 17.")
+        assert not summary.used
+        assert "saves nothing" in summary.content
+        assert summary.content.endswith("Run 17 took 250 ms.")
+        assert summary.lost == ()
+
     def test_an_async_summariser_is_awaited(self) -> None:
         async def slow(request: SummaryRequest) -> str:
             await asyncio.sleep(0)
@@ -202,7 +209,7 @@ class TestSummarise:
 class TestBuiltIn:
     @pytest.mark.parametrize("each", TEXTS, ids=lambda each: each.name)
     def test_it_picks_sentences_of_the_text_in_their_order(self, each: Labelled) -> None:
-        summary = summarise("\n".join([each.text] * 4), spec=OutputLimit(max_tokens=240))
+        summary = summarise("\n".join([each.text] * 12), spec=OutputLimit(max_tokens=240))
         sentences = summary.content.rpartition("\n[turnfit")[0].split("\n")
         places = [each.text.find(sentence) for sentence in sentences]
         assert summary.used

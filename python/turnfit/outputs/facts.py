@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from turnfit.outputs.dates import DATES, date_forms
 
-__all__ = ["KINDS", "Fact", "Kind", "facts_of", "lost_facts"]
+__all__ = ["KINDS", "Fact", "Kind", "facts_of", "lost_among", "lost_facts"]
 
 Kind = Literal["figure", "date", "identifier", "path", "url", "quote"]
 KINDS: tuple[Kind, ...] = ("figure", "date", "identifier", "path", "url", "quote")
@@ -83,19 +83,20 @@ def _group(name: str, patterns: tuple[str, ...]) -> str:
     return f"(?P<{name}>{'|'.join(patterns)})"
 
 
+_LETTERS = r"[A-Za-z\u00c0-\u024f\u0400-\u04ff]"
+_NOT_INSIDE = rf"(?:(?<!{_LETTERS})|(?!{_LETTERS}))"
+"""No fact begins between two letters of a word; to see that first saves the rest."""
+
 # What comes first wins where two begin at the same place: a date is no figure.
-_FACT = re.compile(
-    "|".join(
-        (
-            _group("url", (_URL,)),
-            _group("quote", _QUOTES),
-            _group("date", DATES),
-            _group("identifier", _IDENTIFIERS),
-            _group("path", _PATHS),
-            _group("figure", (_FIGURE,)),
-        )
-    )
+_GROUPS = (
+    _group("url", (_URL,)),
+    _group("quote", _QUOTES),
+    _group("date", DATES),
+    _group("identifier", _IDENTIFIERS),
+    _group("path", _PATHS),
+    _group("figure", (_FIGURE,)),
 )
+_FACT = re.compile(f"{_NOT_INSIDE}(?:{'|'.join(_GROUPS)})")
 _MARKS = '"“”„«»「」『』`'
 
 
@@ -139,9 +140,14 @@ def lost_facts(original: str, summary: str) -> list[Fact]:
     >>> lost_facts("5 March 2026: 1,250 of 3 000 done", "By 2026-03-05, 1250 were done.")
     [Fact(kind='figure', text='3 000')]
     """
+    return lost_among(facts_of(original), summary)
+
+
+def lost_among(facts: list[Fact], summary: str) -> list[Fact]:
+    """Those of some facts that a summary lacks; see `lost_facts`."""
     plain = _plain(summary)
     kept = {form for fact in _matches(summary) for form in _forms(fact)}
-    return [fact for fact in facts_of(original) if not _is_kept(fact, kept, plain)]
+    return [fact for fact in facts if not _is_kept(fact, kept, plain)]
 
 
 def _is_kept(fact: Fact, kept: set[str], summary: str) -> bool:

@@ -32,6 +32,9 @@ class Omission(NamedTuple):
 class Limited:
     """An output within its limit, and what is known of what was left out.
 
+    It refers to the original, so that its tokens can be counted when they are asked for:
+    keep the figures rather than this, where many are kept.
+
     Attributes:
         content: what goes to the model, of the kind that came in.
         truncated: whether anything was left out.

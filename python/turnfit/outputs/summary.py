@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 from turnfit import _core
 from turnfit.outputs import limiting, wording
 from turnfit.outputs.extract import extract
-from turnfit.outputs.facts import KINDS, Fact, facts_of, lost_facts
+from turnfit.outputs.facts import KINDS, Fact, facts_of, lost_among
 from turnfit.outputs.limited import Limited
 from turnfit.outputs.spec import OutputLimit
 
@@ -226,8 +226,9 @@ def _judged(summary: Any, text: str, spec: OutputLimit, handle: str | None) -> S
 
 
 def _with_note(summary: str, text: str, spec: OutputLimit, handle: str | None) -> Summary:
-    facts, lost = len(facts_of(text)), lost_facts(text, summary)
-    note = _note(text, facts, _counted(lost), spec, handle)
+    facts = facts_of(text)
+    lost = lost_among(facts, summary)
+    note = _note(text, len(facts), _counted(lost), spec, handle)
     if spec.price(f"{summary}\n{note}") > spec.size:
         widest = _note(text, _MANY, dict.fromkeys(KINDS, _MANY), spec, handle)
         try:
@@ -235,15 +236,17 @@ def _with_note(summary: str, text: str, spec: OutputLimit, handle: str | None) -
         except ValueError:
             return _without(text, spec, handle, "the summary has no room beside its note")
         summary = limiting.truncated(summary, room, None).content
-        lost = lost_facts(text, summary)
-        note = _note(text, facts, _counted(lost), spec, handle)
+        lost = lost_among(facts, summary)
+        note = _note(text, len(facts), _counted(lost), spec, handle)
     content = f"{limiting.encodable(summary)[0]}\n{note}"
+    if len(content) >= len(text) or not spec.allows(content):
+        return _without(text, spec, handle, "the summary with its note saves nothing")
     named = f"{content[:-1]} Lost: {'; '.join(fact.text for fact in lost[:_TOLD])}.]"
     return Summary(
         content=named if lost and spec.allows(named) else content,
         used=True,
         reason=None,
-        facts=facts,
+        facts=len(facts),
         lost=tuple(lost),
         handle=handle,
     )
@@ -280,12 +283,13 @@ def _without(text: str, spec: OutputLimit, handle: str | None, reason: str) -> S
     content = (
         limiting.encodable(text)[0] if whole else limiting.truncated(text, room, handle).content
     )
+    facts = facts_of(text)
     return Summary(
         content=f"{note}\n{content}" if note else content,
         used=False,
         reason=reason,
-        facts=len(facts_of(text)),
-        lost=tuple(lost_facts(text, content)),
+        facts=len(facts),
+        lost=tuple(lost_among(facts, content)),
         handle=handle,
     )
 

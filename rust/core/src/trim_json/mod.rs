@@ -1,7 +1,7 @@
 //! Cuts JSON by elements, so that what is left is JSON.
 //!
-//! [`index`] reads a document once and keeps where the values stand that may be shown;
-//! what lies beyond any limit is only counted. [`write`] then shares the limit out from
+//! `index` reads a document once and keeps where the values stand that may be shown;
+//! what lies beyond any limit is only counted. `write` then shares the limit out from
 //! the root down and copies what stays, byte for byte: order, spacing and the spelling
 //! of numbers are the document's own. Neither recurses, so that depth costs nothing.
 //!
