@@ -8,7 +8,8 @@
 //! commas where no other bracket is open. A block in which the container can't end,
 //! since more brackets are open than are closed in it, is done by counting.
 
-use super::kernel::{BLOCK, Bytes};
+use super::arch::prefetch;
+use super::kernel::{AHEAD, BLOCK, Bytes};
 
 /// What is left of a container from some place in it on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,26 +23,12 @@ pub struct Rest {
 /// A unit as the byte by which JSON's signs are told.
 pub(super) trait Narrow: Copy {
     fn narrow(self) -> u8;
-
-    #[inline(always)]
-    fn narrow_all(block: &[Self; BLOCK]) -> [u8; BLOCK] {
-        let mut bytes = [0; BLOCK];
-        for (byte, unit) in bytes.iter_mut().zip(block) {
-            *byte = unit.narrow();
-        }
-        bytes
-    }
 }
 
 impl Narrow for u8 {
     #[inline(always)]
     fn narrow(self) -> u8 {
         self
-    }
-
-    #[inline(always)]
-    fn narrow_all(block: &[Self; BLOCK]) -> [u8; BLOCK] {
-        *block
     }
 }
 
@@ -63,18 +50,23 @@ impl Narrow for u32 {
 /// strings.
 #[inline(always)]
 pub(super) fn rest<V: Bytes, T: Narrow>(units: &[T]) -> Option<Rest> {
-    let (blocks, tail) = units.as_chunks::<BLOCK>();
     let mut state = State::default();
-    for (i, block) in blocks.iter().enumerate() {
-        if let Some(place) = state.follow(signs::<V>(&T::narrow_all(block))) {
-            return Some(Rest { length: i * BLOCK + place + 1, commas: state.commas });
+    for (number, group) in units.chunks(GROUP).enumerate() {
+        prefetch(units, (number + 1) * GROUP + AHEAD / size_of::<T>());
+        let mut bytes = [b' '; GROUP];
+        bytes.iter_mut().zip(group).for_each(|(byte, unit)| *byte = unit.narrow());
+        for (i, block) in bytes.as_chunks::<BLOCK>().0.iter().enumerate() {
+            if let Some(place) = state.follow(signs::<V>(block)) {
+                let length = number * GROUP + i * BLOCK + place + 1;
+                return Some(Rest { length, commas: state.commas });
+            }
         }
     }
-    let mut padded = [b' '; BLOCK];
-    padded.iter_mut().zip(tail).for_each(|(byte, unit)| *byte = unit.narrow());
-    let place = state.follow(signs::<V>(&padded))?;
-    Some(Rest { length: blocks.len() * BLOCK + place + 1, commas: state.commas })
+    None
 }
+
+/// Units that are made bytes at once: what was just written is slow to read.
+const GROUP: usize = 8 * BLOCK;
 
 /// One after the other: the oracle, and what runs where there are no vectors.
 pub(super) fn rest_plainly<T: Narrow>(units: &[T]) -> Option<Rest> {
