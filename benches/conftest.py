@@ -13,6 +13,7 @@ from benches import sizes
 from benches.record import Bench, Keep
 
 PACKAGES = (
+    "diskcache",
     "langchain",
     "langchain-core",
     "litellm",

@@ -24,6 +24,7 @@ def promises(run: Run) -> list[str]:
     """A line for each promise: whether it holds, and the figures."""
     lines = [scan_promises(run), call_promises(run), column_promises(run), thread_promises(run)]
     lines += [hostile_promises(run), memory_promises(run), fit_promises(run), step_promises(run)]
+    lines += [output_promises(run)]
     told = [line for some in lines for line in some]
     return ["a smoke run: its sizes prove nothing", *told] if "sizes" in run.facts else told
 
@@ -127,6 +128,39 @@ def step_promises(run: Run) -> Iterator[str]:
         given = f"{kind}, {amount(4_000)}"
         what = f"a step at 10^6 messages under 1/500 of trim_messages ({given})"
         yield verdict(what, run.median("fit", given, TRIM), at[1], least=500)
+
+
+def output_promises(run: Run) -> Iterator[str]:
+    for kind in ("English", "Russian"):
+        for own in ("turnfit", "turnfit (tokens)"):
+            yield from limit_promises(run, kind, own)
+    for kind in ("records", "numbers", "Russian"):
+        given, peer = f"{kind}, 10 MB", "json: loads, cut, dumps"
+        what = f"JSON trimmed at least 10 times as fast as {peer} ({given})"
+        own_time = run.median("trim JSON", given)
+        yield verdict(what, run.median("trim JSON", given, peer), own_time, least=10)
+    yield from store_promises(run)
+
+
+def limit_promises(run: Run, kind: str, own: str) -> Iterator[str]:
+    def median(length: int, contender: str) -> float | None:
+        return run.median("limit a log", f"{kind}, {length:,} characters", contender)
+
+    peer = "tiktoken: encode, slice, decode"
+    what = (
+        f"a log of 300,000 characters limited at least 100 times as fast as {peer} ({kind}; {own})"
+    )
+    yield verdict(what, median(300_000, peer), median(300_000, own), least=100)
+    what = f"a log of 10,000,000 characters within 2 times one of 100,000 ({kind}; {own})"
+    yield verdict(what, median(10_000_000, own), median(100_000, own), most=2)
+
+
+def store_promises(run: Run) -> Iterator[str]:
+    for given in ("put, 10,000 of 50 KB", "read back, 10,000 of 50 KB"):
+        own = run.median("store originals", given)
+        for peer in ("plain files", "diskcache"):
+            beside = run.median("store originals", given, peer)
+            yield verdict(f"originals {given}, against {peer}", beside, own)
 
 
 def gains(what: str, benches: list[Bench], *, least: float = 0) -> str:

@@ -7,12 +7,16 @@ import os
 __all__ = [
     "CONVERSATION",
     "COPIES",
+    "DOCUMENT",
     "FIT",
     "LINE",
     "LINEAR",
     "LITELLM",
+    "LOG",
     "MEGABYTE",
     "MEMORY",
+    "ORIGINAL",
+    "ORIGINALS",
     "PATHOLOGICAL",
     "PIECE",
     "REQUEST",
@@ -77,3 +81,15 @@ REQUEST = 100 if SMOKE else 1_000
 
 STEPS = 20 if SMOKE else 400
 """Steps measured: enough for the request's start to move several times."""
+
+LOG: tuple[int, ...] = (20_000, 40_000) if SMOKE else (100_000, 300_000, 10_000_000)
+"""Characters of a log that is brought within a limit."""
+
+DOCUMENT = 100_000 if SMOKE else 10_000_000
+"""Characters of a JSON document that is trimmed."""
+
+ORIGINAL = 5_000 if SMOKE else 50_000
+"""Characters of a stored original."""
+
+ORIGINALS = 50 if SMOKE else 10_000
+"""Originals stored and read back."""

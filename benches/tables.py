@@ -100,6 +100,15 @@ hold about as many messages at each length. The mean includes the steps at which
 request's start moves and the request is built anew.
 """
 
+OUTPUTS = """\
+## Tool outputs
+
+A log is cut to 8,000 characters, or to 2,000 tokens; its head, its tail and what was left out
+are told. tiktoken and rs-bpe encode the whole and decode the first 2,000 tokens: exact for one
+vocabulary. JSON of 10 MB is trimmed to 2,000 tokens; beside it `json.loads`, the first 40 rows,
+`json.dumps`. Originals are stored and read back one by one, by the clock on the wall.
+"""
+
 
 def page(run: Run) -> str:
     facts = table(["", ""], ([name, value] for name, value in run.facts.items()))
@@ -117,6 +126,9 @@ def page(run: Run) -> str:
         f"{FIT}\n{compared(run.task('fit'))}",
         f"{LINEAR}\n{linear(run.task('fit, short texts'))}",
         f"{CONVERSATION}\n{steps(run.task('conversation step'))}",
+        f"{OUTPUTS}\n{compared(run.task('limit a log'))}",
+        compared(run.task("trim JSON")),
+        compared(run.task("store originals")),
     ]
     return "\n".join(sections)
 

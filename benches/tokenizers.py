@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from hashlib import sha1
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,9 +12,20 @@ from typing import TypeAlias
 
 import pytest
 
-__all__ = ["TokenCounter", "rs_bpe", "tiktoken", "toktok_rs", "use_shipped_ranks"]
+__all__ = [
+    "Encoding",
+    "TokenCounter",
+    "rs_bpe",
+    "rs_bpe_encoding",
+    "tiktoken",
+    "tiktoken_encoding",
+    "toktok_rs",
+    "use_shipped_ranks",
+]
 
 TokenCounter: TypeAlias = Callable[[str], int]
+Encoding: TypeAlias = tuple[Callable[[str], list[int]], Callable[[list[int]], str]]
+"""To tokens, and back."""
 
 RANKS = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken"
 
@@ -29,12 +41,17 @@ def use_shipped_ranks() -> None:
 
 
 def tiktoken() -> TokenCounter:
+    encode, _ = tiktoken_encoding()
+    return lambda text: len(encode(text))
+
+
+def tiktoken_encoding() -> Encoding:
     module = pytest.importorskip("tiktoken")
     use_shipped_ranks()
     if "TIKTOKEN_CACHE_DIR" not in os.environ:
         pytest.skip("tiktoken would download its ranks; no litellm is installed that ships them")
-    encode = module.get_encoding("o200k_base").encode
-    return lambda text: len(encode(text, disallowed_special=()))
+    encoding = module.get_encoding("o200k_base")
+    return partial(encoding.encode, disallowed_special=()), encoding.decode
 
 
 def toktok_rs() -> TokenCounter:
@@ -45,3 +62,8 @@ def toktok_rs() -> TokenCounter:
 def rs_bpe() -> TokenCounter:
     count: TokenCounter = pytest.importorskip("rs_bpe.bpe").openai.o200k_base().count
     return count
+
+
+def rs_bpe_encoding() -> Encoding:
+    encoding = pytest.importorskip("rs_bpe.bpe").openai.o200k_base()
+    return encoding.encode, encoding.decode

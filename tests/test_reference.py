@@ -650,7 +650,7 @@ def test_what_always_stays(case: Case) -> None:
 def test_the_strategies_reach_every_step_often() -> None:
     seen: Counter[str] = Counter()
 
-    @settings(MANY, max_examples=400, database=None, derandomize=True)
+    @settings(MANY, max_examples=1_200, database=None, derandomize=True)
     @given(cases())
     def sample(case: Case) -> None:
         made = fitted(case, case.messages, case.policy)[0]
@@ -667,7 +667,7 @@ def test_the_strategies_reach_every_step_often() -> None:
 def test_the_strategies_write_what_goes_wrong(format: Format) -> None:
     seen: Counter[str] = Counter()
 
-    @settings(MANY, database=None, derandomize=True)
+    @settings(MANY, max_examples=1_000, database=None, derandomize=True)
     @given(histories(format))
     def sample(history: list[Message]) -> None:
         reads = [read(message, format, NOTES) for message in history]

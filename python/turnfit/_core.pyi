@@ -18,15 +18,23 @@ __all__ = [
     "count_files",
     "count_scripts",
     "cut_before",
+    "cut_rows",
+    "cut_text",
     "estimate",
     "estimate_arrow",
     "estimate_code_points",
     "estimate_objects",
     "estimate_tool",
     "last_marker",
+    "find_lines",
+    "fits",
+    "is_json",
     "price",
     "read_message",
     "recognise",
+    "safe_place",
+    "strip_escapes",
+    "trim_json",
 ]
 
 __version__: str
@@ -55,6 +63,34 @@ def read_message(
 ]: ...
 def last_marker(table: Table, messages: list[Any]) -> int | None: ...
 def recognise(messages: Iterable[Any], recogniser: Recogniser) -> str | None: ...
+def fits(text: str, limit: tuple[int, bool]) -> bool: ...
+def cut_text(
+    text: str, start: int, limit: tuple[int, bool], reserved: str, head_share: float
+) -> tuple[int, int]: ...
+def cut_rows(
+    text: str,
+    start: int,
+    limit: tuple[int, bool],
+    reserved: str,
+    head_share: float,
+    quoted: bool,
+) -> tuple[int, int, int, int, int]: ...
+def safe_place(text: str, place: int, forward: bool) -> int: ...
+def trim_json(
+    text: str, limit: tuple[int, bool], hint: str, head_share: float
+) -> (
+    tuple[
+        str,
+        int,
+        int,
+        str,
+        list[tuple[str, Literal["elements", "members", "characters"], int, int]],
+    ]
+    | None
+): ...
+def find_lines(text: str, pattern: str, offset: int, most: int) -> list[tuple[int, int, int]]: ...
+def is_json(text: str) -> bool: ...
+def strip_escapes(text: str) -> str: ...
 
 @final
 class Table:

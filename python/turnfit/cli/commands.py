@@ -17,6 +17,7 @@ from turnfit.cli.estimating import print_estimates
 from turnfit.cli.exits import OK, WRONG
 from turnfit.cli.explaining import explain_fit
 from turnfit.cli.group import Commands, InputError
+from turnfit.cli.outputs import OUTPUT_COMMANDS
 from turnfit.cli.telling import tell
 from turnfit.errors import FormatError
 from turnfit.fitting.fit import fit
@@ -66,7 +67,12 @@ def commands() -> None:
       turnfit fit history.json --budget 400000 --out request.json
       turnfit check history.jsonl
       turnfit audit requests.jsonl
+      turnfit limit build.log --max-tokens 2000
     """
+
+
+for command in OUTPUT_COMMANDS:
+    commands.add_command(command)
 
 
 @commands.command("fit", **_OPTIONS)

@@ -7,6 +7,7 @@ mod files;
 mod history;
 mod ledger;
 mod pricing;
+mod outputs;
 mod recognise;
 mod request;
 mod table;
@@ -34,6 +35,7 @@ mod _core {
     use crate::files;
     use crate::history::{self, read};
     use crate::pricing::{self, Pricing};
+    use crate::outputs;
     use crate::table::Kind;
     use crate::tally::Tally;
     use crate::text::counts_of;
@@ -218,5 +220,87 @@ mod _core {
             .map(|row| (kind(row.kind), label(&row.id), label(&row.name), row.clearable, row.body))
             .collect();
         Ok((format!("{:?}", read.role).to_lowercase(), read.tokens, rows))
+    }
+
+    /// Whether a text is within a limit; it is read no further than that.
+    ///
+    /// A limit is a pair: how many, and whether of tokens (or else of characters).
+    #[pyfunction]
+    #[allow(clippy::needless_pass_by_value)]
+    fn fits(text: &Bound<'_, PyString>, limit: outputs::Limit) -> PyResult<bool> {
+        outputs::fits(text, &limit)
+    }
+
+    /// Where the head ends and the tail begins that a limit leaves of a text from `start`
+    /// on, if `reserved` is put between them.
+    #[pyfunction]
+    #[allow(clippy::needless_pass_by_value)]
+    fn cut_text(
+        text: &Bound<'_, PyString>,
+        start: usize,
+        limit: outputs::Limit,
+        reserved: &str,
+        head_share: f64,
+    ) -> PyResult<(usize, usize)> {
+        outputs::cut_text(text, start, &limit, reserved, head_share)
+    }
+
+    /// As `cut_text`, by rows; and how many rows the head, the tail and the text have.
+    #[pyfunction]
+    #[allow(clippy::needless_pass_by_value)]
+    fn cut_rows(
+        text: &Bound<'_, PyString>,
+        start: usize,
+        limit: outputs::Limit,
+        reserved: &str,
+        head_share: f64,
+        quoted: bool,
+    ) -> PyResult<(usize, usize, usize, usize, usize)> {
+        outputs::cut_rows(text, start, &limit, reserved, head_share, quoted)
+    }
+
+    /// The nearest place where a text may be cut, towards its end or its start.
+    #[pyfunction]
+    fn safe_place(text: &Bound<'_, PyString>, place: usize, forward: bool) -> PyResult<usize> {
+        outputs::safe_place(text, place, forward)
+    }
+
+    /// What a limit leaves of a JSON text: the JSON, how many characters of the text are
+    /// in it, how many of these are lone surrogates that were replaced, the hint as the first
+    /// marker has it, and the omissions as `(pointer, of what, shown, total)`. None if the text
+    /// isn't JSON or the limit has no room for a marker.
+    #[pyfunction]
+    #[allow(clippy::needless_pass_by_value)]
+    fn trim_json(
+        text: &Bound<'_, PyString>,
+        limit: outputs::Limit,
+        hint: &str,
+        head_share: f64,
+    ) -> PyResult<Option<outputs::Trimmed>> {
+        outputs::trim(text, &limit, hint, head_share)
+    }
+
+    /// Whether a text is JSON.
+    #[pyfunction]
+    fn is_json(text: &Bound<'_, PyString>) -> PyResult<bool> {
+        outputs::is_json(text)
+    }
+
+    /// A text without its sequences for a terminal.
+    #[pyfunction]
+    fn strip_escapes(text: &Bound<'_, PyString>) -> PyResult<String> {
+        outputs::strip_escapes(text)
+    }
+
+    /// The first so many lines from an offset on where a pattern is found: their numbers
+    /// from 1, where they start and where they end.
+    #[pyfunction]
+    fn find_lines(
+        text: &Bound<'_, PyString>,
+        pattern: &str,
+        offset: usize,
+        most: usize,
+    ) -> PyResult<Vec<(usize, usize, usize)>> {
+        outputs::find_lines(text, pattern, offset, most)
     }
 }

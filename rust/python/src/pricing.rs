@@ -221,6 +221,12 @@ impl Weights {
     }
 }
 
+impl Weights {
+    pub(crate) fn shared(&self) -> Arc<weigh::Weights> {
+        self.0.clone()
+    }
+}
+
 /// What a profile weighs of a text: indices of counts and the counts, without zeros.
 pub(crate) fn features(text: &Bound<'_, PyAny>) -> PyResult<(Vec<u32>, Vec<u64>)> {
     let features = of_text(text, |row| Features::of(row.code_points()))?;

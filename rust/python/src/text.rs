@@ -23,6 +23,7 @@ use turnfit_core::pairing::Key;
 use turnfit_core::scan;
 use turnfit_core::scan::weigh::Weigher;
 use turnfit_core::script::ScriptCounts;
+use turnfit_core::units::Units;
 
 /// From this length on other threads may run during a scan.
 const LONG: usize = 1 << 16;
@@ -76,6 +77,15 @@ impl<'a> Text<'a> {
             Text::Latin1(units) => scan::latin1(units),
             Text::Ucs2(units) => scan::ucs2(units),
             Text::Ucs4(units) => scan::ucs4(units),
+        }
+    }
+
+    pub(crate) fn units(&self) -> Units<'a> {
+        match *self {
+            Text::Ascii(units) => Units::Ascii(units),
+            Text::Latin1(units) => Units::Latin1(units),
+            Text::Ucs2(units) => Units::Ucs2(units),
+            Text::Ucs4(units) => Units::Ucs4(units),
         }
     }
 

@@ -11,6 +11,7 @@
 
 use std::arch::aarch64::*;
 
+use super::container::{self, Rest};
 use super::kernel::{self, Block, Bytes, Lookup, Masks};
 use super::strings::{self, Units};
 use super::{Kernels, Level, ScriptCounts};
@@ -39,6 +40,12 @@ pub(super) fn kernels(level: Level) -> Option<Kernels> {
             ucs2: weigh::encodings::ucs2,
             ucs4: weigh::encodings::ucs4,
         },
+        // SAFETY: likewise.
+        container_latin1: |units| unsafe { container_latin1(units) },
+        // SAFETY: likewise.
+        container_ucs2: |units| unsafe { container_ucs2(units) },
+        // SAFETY: likewise.
+        container_ucs4: |units| unsafe { container_ucs4(units) },
     };
     let detected = level == Level::Neon && std::arch::is_aarch64_feature_detected!("neon");
     detected.then_some(kernels)
@@ -76,6 +83,21 @@ fn ucs2(units: &[u16]) -> ScriptCounts {
 #[target_feature(enable = "neon")]
 fn ucs4(units: &[u32]) -> ScriptCounts {
     strings::units::<U32>(units)
+}
+
+#[target_feature(enable = "neon")]
+fn container_latin1(units: &[u8]) -> Option<Rest> {
+    container::rest::<U8, u8>(units)
+}
+
+#[target_feature(enable = "neon")]
+fn container_ucs2(units: &[u16]) -> Option<Rest> {
+    container::rest::<U8, u16>(units)
+}
+
+#[target_feature(enable = "neon")]
+fn container_ucs4(units: &[u32]) -> Option<Rest> {
+    container::rest::<U8, u32>(units)
 }
 
 #[derive(Clone, Copy)]

@@ -30,6 +30,7 @@
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
 mod blocks;
+mod container;
 mod kernel;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod no_vectors;
@@ -46,6 +47,7 @@ use std::sync::OnceLock;
 use crate::script::ScriptCounts;
 
 pub use blocks::cut_before;
+pub use container::Rest;
 
 #[cfg(target_arch = "aarch64")]
 use aarch64 as arch;
@@ -163,6 +165,32 @@ pub fn ucs4(units: &[u32]) -> ScriptCounts {
     }
 }
 
+/// What is left of a JSON array or object from the beginning of a value in it on, by its
+/// brackets alone: Latin-1 units. `None` if it doesn't end.
+///
+/// ```
+/// use turnfit_core::scan::{self, Rest};
+///
+/// let rest = scan::container_latin1(br#"[1, "]"], {"a": 2}], 3"#);
+/// assert_eq!(rest, Some(Rest { length: 19, commas: 1 }));
+/// ```
+#[inline]
+pub fn container_latin1(units: &[u8]) -> Option<Rest> {
+    (active().1.container_latin1)(units)
+}
+
+/// [`container_latin1`] for UCS-2.
+#[inline]
+pub fn container_ucs2(units: &[u16]) -> Option<Rest> {
+    (active().1.container_ucs2)(units)
+}
+
+/// [`container_latin1`] for UCS-4.
+#[inline]
+pub fn container_ucs4(units: &[u32]) -> Option<Rest> {
+    (active().1.container_ucs4)(units)
+}
+
 fn all_ascii(length: usize) -> ScriptCounts {
     ScriptCounts { ascii: length as u64, ..ScriptCounts::default() }
 }
@@ -176,6 +204,9 @@ struct Kernels {
     ucs2: fn(&[u16]) -> ScriptCounts,
     ucs4: fn(&[u32]) -> ScriptCounts,
     weigh: weigh::Weighing,
+    container_latin1: fn(&[u8]) -> Option<Rest>,
+    container_ucs2: fn(&[u16]) -> Option<Rest>,
+    container_ucs4: fn(&[u32]) -> Option<Rest>,
 }
 
 const SCALAR: Kernels = Kernels {
@@ -185,6 +216,9 @@ const SCALAR: Kernels = Kernels {
     ucs2: scalar::ucs2,
     ucs4: scalar::ucs4,
     weigh: weigh::SCALAR,
+    container_latin1: container::rest_plainly,
+    container_ucs2: container::rest_plainly,
+    container_ucs4: container::rest_plainly,
 };
 
 /// What kind of vectors a scan uses. Every level gives the same counts.
@@ -271,6 +305,21 @@ impl Level {
     /// ```
     pub fn ucs4(self, units: &[u32]) -> ScriptCounts {
         (self.kernels().unwrap_or(SCALAR).ucs4)(units)
+    }
+
+    /// [`container_latin1`] at this level.
+    pub fn container_latin1(self, units: &[u8]) -> Option<Rest> {
+        (self.kernels().unwrap_or(SCALAR).container_latin1)(units)
+    }
+
+    /// [`container_ucs2`] at this level.
+    pub fn container_ucs2(self, units: &[u16]) -> Option<Rest> {
+        (self.kernels().unwrap_or(SCALAR).container_ucs2)(units)
+    }
+
+    /// [`container_ucs4`] at this level.
+    pub fn container_ucs4(self, units: &[u32]) -> Option<Rest> {
+        (self.kernels().unwrap_or(SCALAR).container_ucs4)(units)
     }
 
     fn kernels(self) -> Option<Kernels> {

@@ -4,6 +4,7 @@
 
 use std::arch::x86_64::*;
 
+use super::super::container::{self, Rest};
 use super::super::kernel::{self, Block, Bytes, Lookup, Masks};
 use super::super::strings::{self, Units};
 use super::super::{Kernels, ScriptCounts};

@@ -72,6 +72,12 @@ macro_rules! entry_points {
                     // SAFETY: likewise.
                     ucs4: |weights, units, room| unsafe { weigh_ucs4(weights, units, room) },
                 },
+                // SAFETY: likewise.
+                container_latin1: |units| unsafe { container_latin1(units) },
+                // SAFETY: likewise.
+                container_ucs2: |units| unsafe { container_ucs2(units) },
+                // SAFETY: likewise.
+                container_ucs4: |units| unsafe { container_ucs4(units) },
             };
             let detected = $(is_x86_feature_detected!($detected))&&+;
             detected.then_some(kernels)
@@ -125,6 +131,21 @@ macro_rules! entry_points {
         #[target_feature(enable = $features)]
         fn weigh_ucs4(weights: &Weights, units: &[u32], room: &mut [u8]) -> Filled {
             weigh::encodings::ucs4(weights, units, room)
+        }
+
+        #[target_feature(enable = $features)]
+        fn container_latin1(units: &[u8]) -> Option<Rest> {
+            container::rest::<U8, u8>(units)
+        }
+
+        #[target_feature(enable = $features)]
+        fn container_ucs2(units: &[u16]) -> Option<Rest> {
+            container::rest::<U8, u16>(units)
+        }
+
+        #[target_feature(enable = $features)]
+        fn container_ucs4(units: &[u32]) -> Option<Rest> {
+            container::rest::<U8, u32>(units)
         }
     };
 }
