@@ -156,11 +156,11 @@ def audit(
     models: dict[str, AuditedModel] = {}
     skipped: Counter[str] = Counter()
     for number, row in _rows(lines, name):
-        read = _read(row, plain, least)
-        if isinstance(read, str):
-            skipped[read] += 1
+        try:
+            model, request, reported = _read(row, plain, least)
+        except _LeftOut as left_out:
+            skipped[str(left_out)] += 1
             continue
-        model, request, reported = read
         found = models.setdefault(model, AuditedModel(model))
         found._pairs.append(_Pair(number, price(model, request), reported))
         if policy is not None:
@@ -182,36 +182,50 @@ def _rows(lines: Iterable[str | bytes], name: str) -> Iterator[tuple[int, dict[s
         yield number, row
 
 
-def _read(row: dict[str, Any], plain: bool, least: int) -> tuple[str, Request, int] | str:
-    """A line's model, request and reported tokens, or why it is left out."""
+class _LeftOut(Exception):  # noqa: N818 - it is no error
+    """Why a line is left out."""
+
+
+def _read(row: dict[str, Any], plain: bool, least: int) -> tuple[str, Request, int]:
+    """A line's model, request and reported tokens."""
     body = _body(row)
-    if body is None:
-        return "no request"
+    reported = _reported(row, least)
+    if why := _hidden(body) or (plain and _extras(body, row.get("usage"))):
+        raise _LeftOut(why)
+    model = row.get("model") or body.get("model") or "?"
+    return unquote(str(model)), _request(body), reported
+
+
+def _reported(row: dict[str, Any], least: int) -> int:
     try:
         reported = input_tokens(row.get("usage") or row.get("response"))
     except ValueError:
-        return "no usage"
+        reported = 0
     if reported < max(1, least):
-        return "short" if reported else "no usage"
-    if why := _hidden(body) or (plain and _extras(body, row.get("usage"))):
-        return why
+        raise _LeftOut("short" if reported else "no usage")
+    return reported
+
+
+def _request(body: dict[str, Any]) -> Request:
     try:
         request = read_request(body)
-        request.tokens  # noqa: B018 - a message that can't be read shows only here
+        # A message that can't be read shows only when it is priced.
+        request.tokens  # noqa: B018
     except (TypeError, ValueError):
-        return "unknown format"
-    model = row.get("model") or body.get("model") or "?"
-    return unquote(str(model)), request, reported
+        raise _LeftOut("unknown format") from None
+    return request
 
 
-def _body(row: dict[str, Any]) -> dict[str, Any] | None:
+def _body(row: dict[str, Any]) -> dict[str, Any]:
     body = row.get("request")
     if isinstance(body, str):
         try:
             body = json.loads(body)
-        except ValueError:
-            return None
-    return body if isinstance(body, dict) else None
+        except (ValueError, RecursionError):
+            body = None
+    if not isinstance(body, dict):
+        raise _LeftOut("no request")
+    return body
 
 
 def _fit(found: AuditedModel, request: Request, policy: Policy) -> None:
