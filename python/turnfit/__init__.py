@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from turnfit._core import __version__
 from turnfit.errors import BudgetError, BusyError, FormatError, TurnfitError
+from turnfit.fitting.caching import CachePoint, mark_cache
 from turnfit.fitting.conversation import Conversation
 from turnfit.fitting.fit import fit
 from turnfit.fitting.fitted import Cleared, Fitted, Largest
 from turnfit.fitting.guidance import guidance
 from turnfit.fitting.notes import Notes
 from turnfit.fitting.policy import Policy
+from turnfit.fitting.serverside import ServerSide
 from turnfit.messages.check import check
 from turnfit.messages.estimate import estimate_message, estimate_request
 from turnfit.messages.formats.table import Body, Format, Shape
@@ -26,6 +28,7 @@ from turnfit.messages.native import Call, Media, Message, Result, Text
 from turnfit.messages.reading import Problem
 from turnfit.tokens import (
     FileEstimate,
+    Profile,
     ScriptCounts,
     UsageCalibration,
     count_scripts,
@@ -33,10 +36,14 @@ from turnfit.tokens import (
     estimate_files,
     estimate_many,
     exact,
+    features_many,
     image_size,
     image_tokens,
     input_tokens,
+    profile,
+    profile_for,
     profile_name,
+    profiles,
     unsized_image_tokens,
 )
 
@@ -50,6 +57,7 @@ __all__ = [
     "Body",
     "BudgetError",
     "BusyError",
+    "CachePoint",
     "Call",
     "Cleared",
     "Conversation",
@@ -62,10 +70,12 @@ __all__ = [
     "Message",
     "Notes",
     "Policy",
+    "Profile",
     "Problem",
     "Rejection",
     "Result",
     "ScriptCounts",
+    "ServerSide",
     "Shape",
     "Text",
     "TurnfitError",
@@ -83,10 +93,15 @@ __all__ = [
     "exact",
     "fit",
     "guidance",
+    "features_many",
     "image_size",
     "image_tokens",
     "input_tokens",
+    "mark_cache",
+    "profile",
+    "profile_for",
     "profile_name",
+    "profiles",
     "silent_overflow",
     "unsized_image_tokens",
 ]

@@ -10,7 +10,8 @@ Bad arguments are plain ``TypeError`` and ``ValueError`` with the parameter name
 
 from __future__ import annotations
 
-__all__ = ["BudgetError", "BusyError", "FormatError", "TurnfitError"]
+__all__ = ["BudgetError", "BusyError", "FormatError",
+    "MissingExtraError", "TurnfitError"]
 
 
 class TurnfitError(Exception):
@@ -49,3 +50,19 @@ class BudgetError(TurnfitError, ValueError):
 
 class BusyError(TurnfitError, RuntimeError):
     """A conversation that is in use already: by another thread, or by its own predicate."""
+
+
+class MissingExtraError(TurnfitError, ImportError):
+    """Something that needs packages which only an extra of turnfit brings.
+
+    Attributes:
+        extra: the extra's name.
+    """
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs the extra {extra!r}: pip install 'turnfit[{extra}]'")
+        self.what = what
+        self.extra = extra
+
+    def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str]]:
+        return type(self), (self.what, self.extra)

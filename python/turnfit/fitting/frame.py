@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import Any
 
 from turnfit import _core
@@ -33,10 +34,12 @@ class Frame:
     @classmethod
     def of(cls, policy: Policy, system: Any, tools: Any) -> Frame:
         """Prices the parts; a `BudgetError` where nothing is left for messages."""
+        pricing = policy.pricing
         parts = {
+            "margin": policy.held_back,
             "reserve": policy.reserve,
-            "system": system_tokens(system),
-            "tools": tools_tokens(tools),
+            "system": ceil(policy.scale * system_tokens(system, pricing)),
+            "tools": ceil(policy.scale * tools_tokens(tools, pricing)),
             "frame": FRAME,
         }
         fixed = sum(parts.values())
@@ -79,6 +82,8 @@ def new_ledger(policy: Policy, format_: Format) -> _core.Ledger:
         clear_inputs=policy.clear_tool_inputs,
         pinned=policy.pinned if callable(policy.pinned) else set(policy.pinned),
         treatment=lambda tool: (tool in policy.exclude_tools, policy.must_not_rerun(tool)),
+        pricing=policy.pricing,
+        scale=policy.scale,
     )
     return _core.Ledger(table_of(format_), terms)
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
-from math import floor
+from math import ceil, floor
 from typing import Any, Literal, Protocol, TypeAlias
 
 from turnfit.fitting.notes import Notes, refuse_unknown
+from turnfit.fitting.serverside import ServerSide, server_side
 from turnfit.fitting.toml import to_toml
 from turnfit.messages.reading import Message
+from turnfit.tokens.profiles import Pricing, Profile, pricing_of, profile, profile_for
 
 __all__ = ["Keep", "NoRerun", "Pinned", "Policy", "Refusal"]
 
@@ -47,13 +49,21 @@ class Refusal(Protocol):
 class Policy:
     """How a history is fitted into a budget.
 
-    Token figures are those of the `script` profile, which can be too low for some kinds
-    of text: choose a budget well below the window.
+    Name the `model`, and text is priced as its tokenizer would count it. Without model and
+    profile it is priced by the `script` profile, which can be too low for some kinds of
+    text: then choose a budget well below the window.
 
     Attributes:
         budget: tokens that one request may take, all in.
         window: what the model accepts at all; then `Fitted.sendable` tells.
         output: what the model's answer may take of the window.
+        model: the model's public name; its profile prices the text (see `turnfit.profile_for`).
+        profile: a profile's name, a `turnfit.Profile`, or a callable from a str to its
+            tokens; goes before the model's.
+        scale: costs are multiplied by this, as learnt from reported usage.
+        margin: the share of the budget held back for the estimate's error; where it isn't
+            given, the profile's own, by which 99 % of whole requests truly fit. The
+            `script` profile and callables have none.
         reserve: tokens sent besides messages, `system` and `tools`.
         keep: the newest tool results kept whole: ``("fraction", share of the budget)``,
             ``("tokens", n)`` or ``("results", n)``.
@@ -83,6 +93,10 @@ class Policy:
     budget: int
     window: int | None = None
     output: int = 0
+    model: str | None = None
+    profile: str | Profile | Callable[[str], int] | None = None
+    scale: float = 1
+    margin: float | None = None
     reserve: int = 0
     keep: Keep = ("fraction", 0.25)
     keep_at_least: int = 1
@@ -98,6 +112,12 @@ class Policy:
     def __post_init__(self) -> None:
         _integer("budget", self.budget, least=1)
         _integer("output", self.output)
+        if self.model is not None:
+            _of_type("model", self.model, str, "a model's name")
+        pricing_of(self.profile)
+        _number("scale", self.scale, least=0.01, most=100)
+        if self.margin is not None:
+            _number("margin", self.margin, most=0.99)
         _integer("reserve", self.reserve)
         _integer("keep_at_least", self.keep_at_least)
         _integer("clear_batch", self.clear_batch, least=1)
@@ -124,6 +144,27 @@ class Policy:
             object.__setattr__(self, "no_rerun", tuple(self.no_rerun))
 
     @property
+    def pricing(self) -> Pricing:
+        """By what text is priced."""
+        return pricing_of(self._chosen)
+
+    @property
+    def held_back(self) -> int:
+        """The tokens of the budget that are held back for the estimate's error."""
+        share = self.margin
+        if share is None:
+            named = profile(self._chosen) if isinstance(self._chosen, str) else self._chosen
+            share = named.margin if isinstance(named, Profile) else 0
+        return ceil(share * self.budget)
+
+    @property
+    def _chosen(self) -> str | Profile | Callable[[str], int] | None:
+        """The profile, or else the model's."""
+        if self.profile is None and self.model is not None:
+            return profile_for(self.model)
+        return self.profile
+
+    @property
     def keep_tokens(self) -> int | None:
         """`keep` in tokens; None where it is a number of results."""
         kind, size = self.keep
@@ -144,6 +185,23 @@ class Policy:
             return tool in self.no_rerun
         hints = self.no_rerun.get(tool)
         return hints is not None and not (hints.get("readOnlyHint") or hints.get("idempotentHint"))
+
+    def to_context_management(self, format: str) -> ServerSide:
+        """The provider's own setting that comes nearest, and what it can't express.
+
+        Sources: https://platform.claude.com/docs/en/build-with-claude/context-editing and
+        https://developers.openai.com/api/docs/guides/compaction.
+
+        Args:
+            format: ``anthropic`` or ``openai-responses``.
+
+        Raises:
+            ValueError: for other formats, whose providers have no such setting.
+
+        >>> Policy(budget=1000).to_context_management("openai-responses").setting
+        [{'type': 'compaction', 'compact_threshold': 1000}]
+        """
+        return server_side(self, format)
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as plain values, as JSON or TOML hold them; `from_dict` reads them.
@@ -253,6 +311,8 @@ class Policy:
 
 def _plain(name: str, value: Any) -> Any:
     """A field's value as JSON holds it."""
+    if isinstance(value, Profile):
+        return str(value)
     if callable(value):
         raise ValueError(f"{name} is a predicate, which can't be written down")
     if is_dataclass(value) and not isinstance(value, type):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from turnfit import _core
@@ -11,6 +11,7 @@ from turnfit.messages.formats import format_of, table_of
 from turnfit.messages.formats.anthropic import ANTHROPIC
 from turnfit.messages.formats.table import Format
 from turnfit.messages.reading import Message, as_list
+from turnfit.tokens.profiles import Pricing, Profile, pricing_of
 
 __all__ = ["FRAME", "estimate_message", "estimate_request"]
 
@@ -18,12 +19,19 @@ FRAME = _core.FRAME
 """Tokens that a provider adds to a message, and to a request."""
 
 
-def estimate_message(message: Message, *, format: str | Format | None = None) -> int:
+def estimate_message(
+    message: Message,
+    *,
+    format: str | Format | None = None,
+    profile: str | Profile | Callable[[str], int] | None = None,
+) -> int:
     """The tokens of one message: its texts, names, ids and arguments, and its frame.
 
     Args:
         message: a message in any wire format, or a `turnfit.Message`.
         format: the format, or its name; recognised from the message where it is not given.
+        profile: by what text is priced: a profile's name, a `turnfit.Profile` or a callable
+            from a str to its tokens; by script where it is not given.
 
     Raises:
         FormatError: if the message can't be read.
@@ -31,7 +39,8 @@ def estimate_message(message: Message, *, format: str | Format | None = None) ->
     >>> estimate_message({"role": "user", "content": "Read every file."})
     7
     """
-    return _core.read_message(table_of(format_of([message], format)), 0, message)[1]
+    table = table_of(format_of([message], format))
+    return _core.read_message(table, 0, message, pricing_of(profile))[1]
 
 
 def estimate_request(
@@ -40,6 +49,7 @@ def estimate_request(
     system: Any = None,
     tools: Any = None,
     format: str | Format | None = None,
+    profile: str | Profile | Callable[[str], int] | None = None,
 ) -> int:
     """The tokens of a whole request, with its frame.
 
@@ -51,6 +61,7 @@ def estimate_request(
         system: a system prompt that is sent beside the messages: a text, or blocks.
         tools: the tool definitions, as they are sent.
         format: the format, or its name; recognised from the messages where it is not given.
+        profile: by what text is priced, as in `estimate_message`.
 
     Raises:
         FormatError: if a message can't be read.
@@ -60,27 +71,29 @@ def estimate_request(
     """
     messages = as_list(messages)
     table = table_of(format_of(messages, format))
+    pricing = pricing_of(profile)
     tokens = (
-        _core.read_message(table, index, message)[1] for index, message in enumerate(messages)
+        _core.read_message(table, index, message, pricing)[1]
+        for index, message in enumerate(messages)
     )
-    replaced = _core.replaced(table, messages)
+    replaced = _core.last_marker(table, messages) or 0
     priced = (cost for index, cost in enumerate(tokens) if index >= replaced)
-    return sum(priced) + FRAME + system_tokens(system) + tools_tokens(tools)
+    return sum(priced) + FRAME + system_tokens(system, pricing) + tools_tokens(tools, pricing)
 
 
-def system_tokens(system: Any) -> int:
+def system_tokens(system: Any, pricing: Pricing = None) -> int:
     """The tokens of a system prompt: a text, or blocks as messages have them."""
     if system is None:
         return 0
     message = {"role": "system", "content": system}
     try:
-        return _core.read_message(table_of(ANTHROPIC), 0, message)[1] - FRAME
+        return _core.read_message(table_of(ANTHROPIC), 0, message, pricing)[1] - FRAME
     except FormatError as error:
         raise TypeError(f"system must be a text or text blocks: {error}") from None
 
 
-def tools_tokens(tools: Sequence[Any] | None) -> int:
+def tools_tokens(tools: Sequence[Any] | None, pricing: Pricing = None) -> int:
     """The tokens of tool definitions, each as compact JSON."""
     if isinstance(tools, str | bytes | dict):
         raise TypeError(f"tools must be a sequence of definitions, not {type(tools).__name__}")
-    return sum(map(_core.estimate_tool, tools or ()))
+    return sum(_core.estimate_tool(tool, pricing) for tool in tools or ())

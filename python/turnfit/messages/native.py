@@ -84,7 +84,7 @@ class Message:
     @property
     def tokens(self) -> int:
         """What the message costs, in tokens, frame included."""
-        return self.reading().tokens
+        return self.reading().tokens()
 
     def reading(self) -> _core.Reading:
         """The message as the fitting reads it; made once."""

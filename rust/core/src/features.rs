@@ -41,15 +41,18 @@ pub enum Class {
 impl Class {
     /// The class of a character.
     #[must_use]
-    pub fn of(code_point: u32) -> Self {
-        match u8::try_from(code_point) {
-            Ok(b'a'..=b'z') => Self::Lower,
-            Ok(b'A'..=b'Z') => Self::Upper,
-            Ok(b'0'..=b'9') => Self::Digit,
-            Ok(b' ' | b'\t') => Self::Blank,
-            Ok(b'\n' | b'\r') => Self::Break,
-            Ok(..0x80) => Self::Sign,
-            _ => Self::High,
+    pub const fn of(code_point: u32) -> Self {
+        const BEYOND: u32 = 0x80;
+        match code_point {
+            BEYOND.. => Self::High,
+            _ => match code_point as u8 {
+                b'a'..=b'z' => Self::Lower,
+                b'A'..=b'Z' => Self::Upper,
+                b'0'..=b'9' => Self::Digit,
+                b' ' | b'\t' => Self::Blank,
+                b'\n' | b'\r' => Self::Break,
+                _ => Self::Sign,
+            },
         }
     }
 

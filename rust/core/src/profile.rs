@@ -1,7 +1,5 @@
 //! From counts and weights to tokens.
 
-use std::sync::Arc;
-
 use crate::scan::weigh::Weights;
 use crate::script::ScriptCounts;
 
@@ -43,15 +41,6 @@ impl Rates {
     fn weigh(&self, counts: ScriptCounts) -> u64 {
         self.ascii * counts.ascii + self.cjk * counts.cjk + self.other * counts.other
     }
-}
-
-/// By what texts are priced.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Profile {
-    /// By three rates.
-    Script,
-    /// By the weights of a tokenizer.
-    Calibrated(Arc<Weights>),
 }
 
 /// A weight in tokens, rounded up.

@@ -19,7 +19,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 use pyo3_arrow::PyArray;
 use pyo3_arrow::input::AnyArray;
-use turnfit_core::profile::Profile;
+use turnfit_core::profile::Rates;
 use turnfit_core::scan;
 use turnfit_core::script::ScriptCounts;
 
@@ -32,13 +32,13 @@ pub(crate) trait Price: ArrowPrimitiveType<Native: Element> {
 
 impl Price for Int64Type {
     fn of(counts: ScriptCounts) -> i64 {
-        Profile::SCRIPT.tokens(counts) as i64
+        Rates::SCRIPT.tokens(counts) as i64
     }
 }
 
 impl Price for Float64Type {
     fn of(counts: ScriptCounts) -> f64 {
-        Profile::SCRIPT.exact_tokens(counts)
+        Rates::SCRIPT.exact_tokens(counts)
     }
 }
 

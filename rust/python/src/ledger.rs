@@ -9,7 +9,6 @@ use pyo3::types::{PyList, PyString};
 use turnfit_core::facts::{Facts, Role, Row, Tool, ToolId};
 use turnfit_core::ledger;
 use turnfit_core::pairing::{Key, KeyMap, Label};
-use turnfit_core::profile::Profile;
 use turnfit_core::walk::{self, Keep, Rules, Step};
 
 use crate::errors::format_error;
@@ -17,7 +16,7 @@ use crate::history::read;
 use crate::request::{Edit, rewrite};
 use crate::table::{Kind, Table};
 use crate::tally::{Read, ReadRow, Tally};
-use crate::terms::Terms;
+use crate::terms::{Terms, scaled};
 use crate::text::Text;
 
 /// After so many messages other threads get their turn.
@@ -95,6 +94,12 @@ impl Ledger {
         self.ledger.orphans().map(|row| (row.message, row.place)).collect()
     }
 
+    /// The oldest result that is worth clearing: message, place among its calls and results.
+    fn first_clearable(&self) -> Option<(u32, u32)> {
+        let row = self.ledger.results()[self.ledger.clearables().first()?.result as usize];
+        Some((row.message, row.place))
+    }
+
     /// Plans a request of at most `room` tokens.
     fn plan(&self, room: u64, keep_in: &str, keep: u64, keep_at_least: usize, stride: u64) -> PyResult<Plan> {
         let keep = match keep_in {
@@ -153,6 +158,11 @@ impl Ledger {
     }
 }
 
+/// A part of a message's cost, rounded down: parts don't add up to more than the whole.
+fn part_scaled(scale: f64, tokens: u64) -> u64 {
+    if scale == 1.0 { tokens } else { (tokens as f64 * scale) as u64 }
+}
+
 impl Ledger {
     fn in_range(&self, message: usize) -> PyResult<()> {
         if message < self.ledger.len() {
@@ -168,7 +178,7 @@ impl Ledger {
     ) -> PyResult<()> {
         let py = messages.py();
         let (table, terms) = (self.table.clone_ref(py), self.terms.clone_ref(py));
-        let mut tally = Tally::new(Profile::SCRIPT);
+        let mut tally = Tally::new(terms.get().pricing.clone());
         let mut facts = Facts { continues: table.get().flat, ..Facts::default() };
         for (index, message) in (self.ledger.len()..).zip(messages.try_iter()?) {
             let message = message?;
@@ -192,7 +202,7 @@ impl Ledger {
     ) -> PyResult<()> {
         let py = message.py();
         facts.role = read.role;
-        facts.tokens = read.tokens;
+        facts.tokens = scaled(terms.scale, read.tokens);
         facts.pinned = terms.pinned.holds(index, message)?;
         facts.trim_note = read.role == Role::User
             && read.rows.is_empty()
@@ -212,14 +222,15 @@ impl Ledger {
         if row.kind == Kind::Reference {
             return Ok(Row::Reference);
         }
+        let body = part_scaled(terms.scale, row.body);
         if row.kind == Kind::Call {
             let saving =
-                terms.arguments.filter(|_| row.clearable).map_or(0, |note| row.body.saturating_sub(note));
+                terms.arguments.filter(|_| row.clearable).map_or(0, |note| body.saturating_sub(note));
             return Ok(Row::Call { id, name, tool, saving });
         }
         let label = id.map_or_else(|| name.map_or(Label::None, Label::Name), Label::Id);
         let is_note = terms.notes.known_cleared.hold(py, row.text.as_ref())?;
-        Ok(Row::Result { label, tool, content: row.body, clearable: row.clearable && !is_note })
+        Ok(Row::Result { label, tool, content: body, clearable: row.clearable && !is_note })
     }
 
     /// A tool's key and number; the policy is asked about it when it first appears.

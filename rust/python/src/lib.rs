@@ -1,10 +1,12 @@
 //! The Python face of turnfit-core: glue only.
 
 mod columns;
+mod compile;
 mod errors;
 mod files;
 mod history;
 mod ledger;
+mod pricing;
 mod recognise;
 mod request;
 mod table;
@@ -25,12 +27,13 @@ mod _core {
     use pyo3::types::PyString;
     use pyo3_arrow::PyArray;
     use pyo3_arrow::input::AnyArray;
-    use turnfit_core::profile::Profile;
+    use turnfit_core::profile::Rates;
     use turnfit_core::script::ScriptCounts;
 
     use crate::columns;
     use crate::files;
     use crate::history::{self, read};
+    use crate::pricing::{self, Pricing};
     use crate::table::Kind;
     use crate::tally::Tally;
     use crate::text::counts_of;
@@ -38,6 +41,8 @@ mod _core {
 
     #[pymodule_export]
     use crate::ledger::{Ledger, Plan};
+    #[pymodule_export]
+    use crate::pricing::Weights;
     #[pymodule_export]
     use crate::recognise::recognise;
     #[pymodule_export]
@@ -61,14 +66,17 @@ mod _core {
 
     /// Estimate the tokens of a text.
     ///
-    /// Priced by script, in exact integers, rounded up once: 4 ASCII characters a token,
-    /// 1 Chinese, Japanese or Korean one, 2 of any other script. This is a rule of thumb:
-    /// it is too low for digits, hex, base64 and minified JSON.
+    /// Without a profile, priced by script, in exact integers, rounded up once: 4 ASCII
+    /// characters a token, 1 Chinese, Japanese or Korean one, 2 of any other script. This is
+    /// a rule of thumb: it is too low for digits, hex, base64 and minified JSON, which a
+    /// calibrated profile prices rightly.
     ///
     /// Args:
     ///     text: a str, or UTF-8 in bytes or any other buffer of bytes (a bytearray, a
     ///         memoryview, a numpy array of uint8). Invalid sequences count as ``bytes.decode("utf-8", "replace")`` would mark them, lone
     ///         surrogates as one character each.
+    ///     profile: the name of a profile (``"o200k_base"``, ...; see `turnfit.profile`), a
+    ///         `turnfit.Profile`, or a callable from a str to its tokens.
     ///
     /// Returns:
     ///     The tokens; 0 for an empty text. An ASCII str costs the same time at any length.
@@ -80,15 +88,25 @@ mod _core {
     /// >>> estimate("hello world"), estimate("привет мир"), estimate("世界".encode())
     /// (3, 5, 2)
     #[pyfunction]
-    #[pyo3(signature = (text, /))]
-    fn estimate(text: &Bound<'_, PyAny>) -> PyResult<u64> {
-        Ok(Profile::SCRIPT.tokens(counts_of(text)?))
+    #[pyo3(signature = (text, /, *, profile = None))]
+    fn estimate(text: &Bound<'_, PyAny>, profile: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
+        match profile {
+            None => Ok(Rates::SCRIPT.tokens(counts_of(text)?)),
+            Some(profile) => Pricing::named(profile)?.any_text(text),
+        }
     }
 
     /// The tokens of a text with so many characters of each class.
     #[pyfunction]
     fn price(ascii: u64, cjk: u64, other: u64) -> u64 {
-        Profile::SCRIPT.tokens(ScriptCounts { ascii, cjk, other })
+        Rates::SCRIPT.tokens(ScriptCounts { ascii, cjk, other })
+    }
+
+    /// The counts that a profile weighs of a text: their indices and how many, none of them 0.
+    #[pyfunction]
+    #[pyo3(signature = (text, /))]
+    fn features(text: &Bound<'_, PyAny>) -> PyResult<(Vec<u32>, Vec<u64>)> {
+        pricing::features(text)
     }
 
     /// The counts of a text's script classes: ascii, cjk, other.
@@ -101,9 +119,9 @@ mod _core {
 
     /// The tokens of a tool's definition, as compact JSON.
     #[pyfunction]
-    #[pyo3(signature = (tool, /))]
-    fn estimate_tool(tool: &Bound<'_, PyAny>) -> PyResult<u64> {
-        value::tokens(&value::without_cache_mark(tool)?, &Profile::SCRIPT, DataUrls::AreText)
+    #[pyo3(signature = (tool, pricing = None, /))]
+    fn estimate_tool(tool: &Bound<'_, PyAny>, pricing: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
+        Pricing::of(pricing)?.json(&value::without_cache_mark(tool)?, DataUrls::AreText)
     }
 
     /// The prices of an Arrow column as an Arrow array.
@@ -167,10 +185,10 @@ mod _core {
         made.collect()
     }
 
-    /// How many of the messages the provider has replaced by a later one.
+    /// The index of the last message by which the provider has replaced all before it.
     #[pyfunction]
-    fn replaced(table: &Table, messages: &Bound<'_, PyAny>) -> PyResult<usize> {
-        history::replaced(table, messages)
+    fn last_marker(table: &Table, messages: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
+        history::last_marker(table, messages)
     }
 
     type Rows = Vec<(&'static str, Option<Py<PyString>>, Option<Py<PyString>>, bool, u64)>;
@@ -179,12 +197,14 @@ mod _core {
     /// `("call" | "result" | "reference", id, name, whether it may be cleared, tokens of its
     /// arguments or content)`.
     #[pyfunction]
+    #[pyo3(signature = (table, index, message, pricing = None))]
     fn read_message(
         table: &Table,
         index: usize,
         message: &Bound<'_, PyAny>,
+        pricing: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(String, u64, Rows)> {
-        let mut tally = Tally::new(Profile::SCRIPT);
+        let mut tally = Tally::new(Pricing::of(pricing)?);
         let read = read(table, index, message, &mut tally)?;
         let kind = |kind| match kind {
             Kind::Call => "call",

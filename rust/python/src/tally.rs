@@ -2,12 +2,12 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyTuple};
-use std::sync::Arc;
+use pyo3::types::{PyDict, PyString, PyTuple};
+use std::sync::{Arc, Mutex, PoisonError};
 use turnfit_core::facts::Role;
-use turnfit_core::profile::Profile;
 
-use crate::table::{Kind, role_named};
+use crate::pricing::Pricing;
+use crate::table::{Fields, Kind, role_named};
 use crate::text::Text;
 use crate::value::{self, DataUrls, MEDIUM};
 
@@ -45,18 +45,27 @@ pub(crate) struct ReadRow {
 
 /// Adds up a message, and then the next.
 pub(crate) struct Tally {
-    profile: Profile,
+    pricing: Pricing,
     pub(crate) read: Read,
     /// Texts, media and unknown things in the body that is open.
     pieces: usize,
     /// The last text in it, if that is short.
     text: Option<Py<PyString>>,
+    /// Keys and values still to be read, those of the innermost dict last.
+    waiting: Vec<(Option<usize>, Py<PyAny>, Py<PyAny>)>,
 }
 
+/// What stands in a dict: its number among the fields, if it is one, key and value.
+type Waiting<'py> = (Option<usize>, Bound<'py, PyAny>, Bound<'py, PyAny>);
+
 impl Tally {
-    pub(crate) fn new(profile: Profile) -> Self {
+    pub(crate) fn pricing(&self) -> &Pricing {
+        &self.pricing
+    }
+
+    pub(crate) fn new(pricing: Pricing) -> Self {
         let read = Read { role: Role::User, tokens: 0, rows: Vec::new(), marker: false, text: None };
-        Tally { profile, read, pieces: 0, text: None }
+        Tally { pricing, read, pieces: 0, text: None, waiting: Vec::new() }
     }
 
     /// Begins a message.
@@ -65,6 +74,32 @@ impl Tally {
         self.read.rows.clear();
         self.read.marker = false;
         self.read.text = None;
+        self.waiting.clear();
+    }
+
+    /// Takes down what a dict holds now and costs anything: to read a value may run other
+    /// code, here or in another thread, and the dict may change under an iteration. One
+    /// list serves all dicts. Gives how long the list was.
+    pub(crate) fn open_dict(&mut self, dict: &Bound<'_, PyDict>, fields: &Fields) -> PyResult<usize> {
+        let before = self.waiting.len();
+        for (key, value) in dict.iter() {
+            let number = fields.position(&key)?;
+            if !value.is_none() && !number.is_some_and(|number| fields.is_free(number)) {
+                self.waiting.push((number, key.unbind(), value.unbind()));
+            }
+        }
+        self.waiting[before..].reverse();
+        Ok(before)
+    }
+
+    /// The next of the dict that was opened at this length: its number among the
+    /// fields, if it is one, key and value.
+    pub(crate) fn next_item<'py>(&mut self, py: Python<'py>, before: usize) -> Option<Waiting<'py>> {
+        if self.waiting.len() == before {
+            return None;
+        }
+        let (number, key, value) = self.waiting.pop()?;
+        Some((number, key.into_bound(py), value.into_bound(py)))
     }
 
     /// Opens a row, unless the thing is neither call nor result; gives its number.
@@ -107,11 +142,11 @@ impl Tally {
         self.pieces += 1;
         let value = &value::sent_form(value)?;
         let Ok(string) = value.cast::<PyString>() else {
-            self.read.tokens += value::tokens(value, &self.profile, DataUrls::AreText)?;
+            self.read.tokens += self.pricing.json(value, DataUrls::AreText)?;
             return Ok(());
         };
+        self.read.tokens += self.pricing.text(string)?;
         let text = Text::of(string)?;
-        self.read.tokens += self.profile.tokens(text.counts(value.py()));
         self.text = (text.len() < NOTE_LENGTH).then(|| string.clone().unbind());
         Ok(())
     }
@@ -124,7 +159,7 @@ impl Tally {
 
     /// What stands under an unknown key.
     pub(crate) fn add_value(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.read.tokens += value::tokens(value, &self.profile, DataUrls::AreMedia)?;
+        self.read.tokens += self.pricing.json(value, DataUrls::AreMedia)?;
         Ok(())
     }
 
@@ -158,7 +193,7 @@ impl Tally {
             Ok(string) => string.clone(),
             Err(_) => value.str()?,
         };
-        self.read.tokens += self.profile.tokens(Text::of(&string)?.counts(value.py()));
+        self.read.tokens += self.pricing.text(&string)?;
         Ok(string.unbind())
     }
 
@@ -221,26 +256,56 @@ impl Tally {
 
 /// A message that is an object, as it was read once.
 #[pyclass(frozen, module = "turnfit._core")]
-pub(crate) struct Reading(pub(crate) Arc<Read>);
+pub(crate) struct Reading {
+    rows: Py<PyTuple>,
+    by_script: Arc<Read>,
+    /// By what else it was priced last.
+    priced: Mutex<Option<(Pricing, Arc<Read>)>>,
+}
 
 #[pymethods]
 impl Reading {
     #[new]
     pub(crate) fn new(role: &str, rows: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let mut tally = Tally::new(Profile::SCRIPT);
-        tally.begin();
-        let opened = tally.open_body();
-        for row in rows.try_iter()? {
-            tally.add_object_row(row?.cast::<PyTuple>()?)?;
-        }
-        tally.close_body(None, opened);
-        tally.read.role = role_named(role)?;
-        Ok(Reading(Arc::new(tally.read)))
+        let items = rows.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+        let rows = PyTuple::new(rows.py(), items)?;
+        let by_script = Arc::new(read_rows(role_named(role)?, &rows, Pricing::Script)?);
+        Ok(Reading { rows: rows.unbind(), by_script, priced: Mutex::new(None) })
     }
 
     /// What the message costs, in tokens, frame included.
-    #[getter]
-    fn tokens(&self) -> u64 {
-        self.0.tokens
+    #[pyo3(signature = (pricing = None))]
+    fn tokens(&self, py: Python<'_>, pricing: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
+        Ok(self.priced_by(py, &Pricing::of(pricing)?)?.tokens)
     }
+}
+
+impl Reading {
+    pub(crate) fn priced_by(&self, py: Python<'_>, pricing: &Pricing) -> PyResult<Arc<Read>> {
+        if pricing.is(&Pricing::Script) {
+            return Ok(self.by_script.clone());
+        }
+        let last = |priced: &Mutex<Option<(Pricing, Arc<Read>)>>| {
+            let priced = priced.lock().unwrap_or_else(PoisonError::into_inner);
+            priced.as_ref().filter(|(by, _)| by.is(pricing)).map(|(_, read)| read.clone())
+        };
+        if let Some(read) = last(&self.priced) {
+            return Ok(read);
+        }
+        let read = Arc::new(read_rows(self.by_script.role, self.rows.bind(py), pricing.clone())?);
+        *self.priced.lock().unwrap_or_else(PoisonError::into_inner) = Some((pricing.clone(), read.clone()));
+        Ok(read)
+    }
+}
+
+fn read_rows(role: Role, rows: &Bound<'_, PyTuple>, pricing: Pricing) -> PyResult<Read> {
+    let mut tally = Tally::new(pricing);
+    tally.begin();
+    let opened = tally.open_body();
+    for row in rows {
+        tally.add_object_row(row.cast::<PyTuple>()?)?;
+    }
+    tally.close_body(None, opened);
+    tally.read.role = role;
+    Ok(tally.read)
 }

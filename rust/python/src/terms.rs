@@ -6,13 +6,13 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use turnfit_core::ledger::Clearing;
-use turnfit_core::profile::Profile;
 
 use crate::history::read;
+use crate::pricing::Pricing;
 use crate::table::Table;
 use crate::tally::Tally;
 use crate::text::Text;
-use crate::value::{self, DataUrls};
+use crate::value::DataUrls;
 
 /// The notes of a policy, and all wordings that are notes.
 pub(crate) struct Notes {
@@ -50,6 +50,9 @@ pub(crate) struct Terms {
     /// From a tool's name to `(excluded, no_rerun)`.
     pub(crate) treatment: Py<PyAny>,
     pub(crate) trim_note: u64,
+    pub(crate) pricing: Pricing,
+    /// By what every cost is multiplied.
+    pub(crate) scale: f64,
 }
 
 #[pymethods]
@@ -57,7 +60,7 @@ impl Terms {
     #[new]
     #[pyo3(signature = (
         table, *, worth, clear_batch, stride, notes, arguments, known_cleared, known_trimmed,
-        clear_inputs, pinned, treatment
+        clear_inputs, pinned, treatment, pricing, scale
     ))]
     #[allow(clippy::too_many_arguments)]
     fn new(
@@ -72,11 +75,13 @@ impl Terms {
         clear_inputs: bool,
         pinned: &Bound<'_, PyAny>,
         treatment: Py<PyAny>,
+        pricing: Option<Bound<'_, PyAny>>,
+        scale: f64,
     ) -> PyResult<Self> {
         let py = table.py();
-        let profile = &Profile::SCRIPT;
+        let pricing = Pricing::of(pricing.as_ref())?;
         let (cleared, cleared_done, trimmed) = notes;
-        let price = |note: &Py<PyString>| text_tokens(note.bind(py), profile);
+        let price = |note: &Py<PyString>| pricing.text(note.bind(py)).map(|tokens| scaled(scale, tokens));
         let clearing = Clearing {
             worth,
             batch: clear_batch,
@@ -85,8 +90,9 @@ impl Terms {
             note_done: price(&cleared_done)?,
         };
         let trimmed = table.get().note.bind(py).call1((trimmed,))?;
-        let trim_note = read(table.get(), 0, &trimmed, &mut Tally::new(*profile))?.tokens;
-        let arguments_tokens = value::tokens(&arguments, profile, DataUrls::AreText)?;
+        let trim_note = read(table.get(), 0, &trimmed, &mut Tally::new(pricing.clone()))?.tokens;
+        let trim_note = scaled(scale, trim_note);
+        let arguments_tokens = scaled(scale, pricing.json(&arguments, DataUrls::AreText)?);
         let notes = Notes {
             cleared,
             cleared_done,
@@ -101,7 +107,7 @@ impl Terms {
             false => Pinned::Indices(pinned.extract()?),
         };
         let arguments = clear_inputs.then_some(arguments_tokens);
-        Ok(Terms { clearing, arguments, notes, pinned, treatment, trim_note })
+        Ok(Terms { clearing, arguments, notes, pinned, treatment, trim_note, pricing, scale })
     }
 
     /// A predicate may belong to what owns the conversation.
@@ -113,6 +119,11 @@ impl Terms {
             Pinned::Indices(_) => Ok(()),
         }
     }
+}
+
+/// Tokens times a scale, rounded up; a scale of 1 changes none.
+pub(crate) fn scaled(scale: f64, tokens: u64) -> u64 {
+    if scale == 1.0 { tokens } else { (tokens as f64 * scale).ceil() as u64 }
 }
 
 /// The compact JSON text of an object.
@@ -144,8 +155,4 @@ impl Wordings {
         }
         Ok(false)
     }
-}
-
-fn text_tokens(text: &Bound<'_, PyString>, profile: &Profile) -> PyResult<u64> {
-    Ok(profile.tokens(Text::of(text)?.counts(text.py())))
 }

@@ -21,6 +21,7 @@ use pyo3::types::string::PyStringData;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 use turnfit_core::pairing::Key;
 use turnfit_core::scan;
+use turnfit_core::scan::weigh::Weigher;
 use turnfit_core::script::ScriptCounts;
 
 /// From this length on other threads may run during a scan.
@@ -95,6 +96,34 @@ impl<'a> Text<'a> {
         }
     }
 
+    /// Lets a weigher go on with the text.
+    pub(crate) fn weigh(&self, weigher: &mut Weigher<'_>) {
+        match self {
+            Text::Ascii(units) | Text::Latin1(units) => weigher.latin1(units),
+            Text::Ucs2(units) => weigher.ucs2(units),
+            Text::Ucs4(units) => weigher.ucs4(units),
+        }
+    }
+
+    /// Its parts between the characters that JSON escapes, each with the one behind it.
+    pub(crate) fn between_escapes(&self, mut take: impl FnMut(Text<'a>, Option<u32>)) {
+        match *self {
+            Text::Ascii(units) => between(units, Text::Ascii, &mut take),
+            Text::Latin1(units) => between(units, Text::Latin1, &mut take),
+            Text::Ucs2(units) => between(units, Text::Ucs2, &mut take),
+            Text::Ucs4(units) => between(units, Text::Ucs4, &mut take),
+        }
+    }
+
+    /// The code points.
+    pub(crate) fn code_points(&self) -> Vec<u32> {
+        match self {
+            Text::Ascii(units) | Text::Latin1(units) => units.iter().map(|&unit| unit.into()).collect(),
+            Text::Ucs2(units) => units.iter().map(|&unit| unit.into()).collect(),
+            Text::Ucs4(units) => units.to_vec(),
+        }
+    }
+
     /// A hash wide enough that two texts which share it are equal.
     pub(crate) fn hash(&self) -> Key {
         static STATES: LazyLock<[RandomState; 2]> = LazyLock::new(Default::default);
@@ -159,6 +188,21 @@ impl PartialEq for Text<'_> {
     }
 }
 
+fn between<'a, T: Copy + Into<u32>>(
+    units: &'a [T],
+    text: fn(&'a [T]) -> Text<'a>,
+    take: &mut impl FnMut(Text<'a>, Option<u32>),
+) {
+    let mut start = 0;
+    for (at, &unit) in units.iter().enumerate() {
+        if escape(unit.into()) > 0 {
+            take(text(&units[start..at]), Some(unit.into()));
+            start = at + 1;
+        }
+    }
+    take(text(&units[start..]), None);
+}
+
 fn escape(code_point: u32) -> u64 {
     let short = matches!(code_point, 0x08 | 0x09 | 0x0A | 0x0C | 0x0D | 0x22 | 0x5C);
     let long = code_point < 0x20 && !short;
@@ -167,34 +211,45 @@ fn escape(code_point: u32) -> u64 {
 
 /// Counts the classes of whatever may be called a text.
 pub(crate) fn counts_of(text: &Bound<'_, PyAny>) -> PyResult<ScriptCounts> {
+    match text.cast::<PyString>() {
+        Ok(string) => Ok(Text::of(string)?.counts(text.py())),
+        Err(_) => of_text(text, |row| row.scan()),
+    }
+}
+
+/// Looks at whatever may be called a text; other threads may run meanwhile if it is
+/// long and its memory can't change.
+pub(crate) fn of_text<T: Send>(
+    text: &Bound<'_, PyAny>,
+    look: impl Fn(Row<'_>) -> T + Sync,
+) -> PyResult<T> {
     let py = text.py();
+    let unlocked = |row: Row<'_>| if row.len() >= LONG { py.detach(|| look(row)) } else { look(row) };
     if let Ok(string) = text.cast::<PyString>() {
-        return Ok(Text::of(string)?.counts(py));
+        return Ok(unlocked(Row::Text(Text::of(string)?)));
     }
     if let Ok(bytes) = text.cast::<PyBytes>() {
-        let bytes = bytes.as_bytes();
-        let long = bytes.len() >= LONG;
-        return Ok(if long { py.detach(|| scan::utf8(bytes)) } else { scan::utf8(bytes) });
+        return Ok(unlocked(Row::Bytes(bytes.as_bytes())));
     }
-    buffer_counts(text)
+    of_buffer(text, look)
 }
 
 /// The interpreter lock is held throughout, since the memory can change.
-fn buffer_counts(text: &Bound<'_, PyAny>) -> PyResult<ScriptCounts> {
+fn of_buffer<T>(text: &Bound<'_, PyAny>, look: impl Fn(Row<'_>) -> T) -> PyResult<T> {
     let Ok(buffer) = PyBuffer::<u8>::get(text) else {
         let kind = text.get_type().qualname()?;
         return Err(PyTypeError::new_err(format!("text must be a str or a buffer of bytes, not {kind}")));
     };
     if !buffer.is_c_contiguous() {
-        return Ok(scan::utf8(&buffer.to_vec(text.py())?));
+        return Ok(look(Row::Bytes(&buffer.to_vec(text.py())?)));
     }
     if buffer.len_bytes() == 0 {
-        return Ok(ScriptCounts::default());
+        return Ok(look(Row::Bytes(&[])));
     }
     // SAFETY: the buffer is contiguous and held, its pointer isn't null since it
     // isn't empty, and no Python code runs before the slice is done with.
     let bytes = unsafe { slice::from_raw_parts(buffer.buf_ptr().cast::<u8>(), buffer.len_bytes()) };
-    Ok(scan::utf8(bytes))
+    Ok(look(Row::Bytes(bytes)))
 }
 
 /// The objects of a list or a tuple, read where they lie: to take a reference to
@@ -224,6 +279,22 @@ impl Row<'_> {
         match self {
             Row::Text(text) => text.scan(),
             Row::Bytes(bytes) => scan::utf8(bytes),
+        }
+    }
+
+    /// Lets a weigher go on with the text.
+    pub(crate) fn weigh(&self, weigher: &mut Weigher<'_>) {
+        match self {
+            Row::Text(text) => text.weigh(weigher),
+            Row::Bytes(bytes) => weigher.utf8(bytes),
+        }
+    }
+
+    /// The code points, invalid sequences as U+FFFD.
+    pub(crate) fn code_points(&self) -> Vec<u32> {
+        match self {
+            Row::Text(text) => text.code_points(),
+            Row::Bytes(bytes) => String::from_utf8_lossy(bytes).chars().map(u32::from).collect(),
         }
     }
 

@@ -6,8 +6,6 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use smallvec::SmallVec;
-use turnfit_core::profile::Profile;
-use turnfit_core::script::ScriptCounts;
 
 use crate::text::Text;
 
@@ -27,25 +25,55 @@ pub(crate) enum DataUrls {
     AreMedia,
 }
 
-/// What a value holds as compact JSON.
-struct Json {
-    counts: ScriptCounts,
+/// Where a value's compact JSON goes, piece by piece and in order.
+pub(crate) trait Paper {
+    /// Punctuation, a number, a word of JSON.
+    fn ascii(&mut self, text: &[u8]);
+
+    /// What stands between a string's quotes, not yet escaped.
+    fn string(&mut self, py: Python<'_>, text: &Text<'_>);
+}
+
+/// Writes a value; gives the media in it, which are not written.
+pub(crate) fn write(value: &Bound<'_, PyAny>, data_urls: DataUrls, paper: &mut impl Paper) -> PyResult<u64> {
+    let mut json = Json { paper, media: 0, data_urls };
+    let mut open = Vec::new();
+    open.extend(json.add(value)?);
+    while let Some(container) = open.last_mut() {
+        let Some((key, value)) = container.items.next() else {
+            json.paper.ascii(container.end);
+            open.pop();
+            continue;
+        };
+        if !std::mem::replace(&mut container.is_first, false) {
+            json.paper.ascii(b",");
+        }
+        if let Some(key) = key {
+            json.add_key(&key)?;
+        }
+        open.extend(json.add(&value)?);
+        if open.len() > DEEPEST {
+            return Err(PyValueError::new_err("a value contains itself, or nests too deep to be JSON"));
+        }
+    }
+    Ok(json.media)
+}
+
+struct Json<'p, P> {
+    paper: &'p mut P,
     media: u64,
     data_urls: DataUrls,
 }
 
-/// The tokens of a value as compact JSON.
-pub(crate) fn tokens(value: &Bound<'_, PyAny>, profile: &Profile, data_urls: DataUrls) -> PyResult<u64> {
-    let mut json = Json { counts: ScriptCounts::default(), media: 0, data_urls };
-    let mut waiting = vec![(value.clone(), 0)];
-    while let Some((value, depth)) = waiting.pop() {
-        if depth > DEEPEST {
-            return Err(PyValueError::new_err("a value contains itself, or nests too deep to be JSON"));
-        }
-        json.add(&value, depth, &mut waiting)?;
-    }
-    Ok(profile.tokens(json.counts) + json.media)
+/// A dict, a list or a tuple of which something is still to be written.
+struct Container<'py> {
+    items: Parts<'py>,
+    is_first: bool,
+    end: &'static [u8],
 }
+
+/// What it holds, with keys if it is a dict.
+type Parts<'py> = smallvec::IntoIter<[(Option<Bound<'py, PyAny>>, Bound<'py, PyAny>); 8]>;
 
 /// A dict's keys and values.
 pub(crate) type Items<'py> = SmallVec<[(Bound<'py, PyAny>, Bound<'py, PyAny>); 8]>;
@@ -84,71 +112,69 @@ fn is_data_url(text: &Text<'_>) -> bool {
     head.windows(8).any(|window| window == b";base64,")
 }
 
-impl Json {
-    fn add<'py>(
-        &mut self,
-        value: &Bound<'py, PyAny>,
-        depth: usize,
-        waiting: &mut Vec<(Bound<'py, PyAny>, usize)>,
-    ) -> PyResult<()> {
+impl<P: Paper> Json<'_, P> {
+    /// Writes a value; gives back one of which the parts are to be written.
+    fn add<'py>(&mut self, value: &Bound<'py, PyAny>) -> PyResult<Option<Container<'py>>> {
         if let Ok(string) = value.cast::<PyString>() {
             self.add_string(string)?;
         } else if let Ok(dict) = value.cast::<PyDict>() {
-            self.add_punctuation(dict.len(), 1);
-            for (key, value) in items(dict) {
-                self.add_key(&key)?;
-                waiting.push((value, depth + 1));
-            }
+            let items = items(dict).into_iter().map(|(key, value)| (Some(key), value));
+            return Ok(self.open(items, [b"{", b"}"]));
         } else if let Ok(list) = value.cast::<PyList>() {
-            self.add_punctuation(list.len(), 0);
-            waiting.extend(list.iter().map(|item| (item, depth + 1)));
+            return Ok(self.open(list.iter().map(|item| (None, item)), [b"[", b"]"]));
         } else if let Ok(tuple) = value.cast::<PyTuple>() {
-            self.add_punctuation(tuple.len(), 0);
-            waiting.extend(tuple.iter().map(|item| (item, depth + 1)));
+            return Ok(self.open(tuple.iter().map(|item| (None, item)), [b"[", b"]"]));
         } else {
             self.add_scalar(value)?;
         }
-        Ok(())
+        Ok(None)
     }
 
-    /// Brackets, and commas and colons between the items.
-    fn add_punctuation(&mut self, items: usize, colons: usize) {
-        self.counts.ascii += (2 + items.saturating_sub(1) + items * colons) as u64;
+    fn open<'py>(
+        &mut self,
+        items: impl Iterator<Item = (Option<Bound<'py, PyAny>>, Bound<'py, PyAny>)>,
+        [start, end]: [&'static [u8; 1]; 2],
+    ) -> Option<Container<'py>> {
+        self.paper.ascii(start);
+        let items = items.collect::<SmallVec<_>>().into_iter();
+        Some(Container { items, is_first: true, end })
     }
 
     /// JSON has no keys but strings.
     fn add_key(&mut self, key: &Bound<'_, PyAny>) -> PyResult<()> {
         match key.cast::<PyString>() {
-            Ok(string) => self.add_text(&Text::of(string)?, string.py()),
-            Err(_) => self.add_text(&Text::of(&key.str()?)?, key.py()),
+            Ok(string) => self.add_text(string.py(), &Text::of(string)?),
+            Err(_) => self.add_text(key.py(), &Text::of(&key.str()?)?),
         }
+        self.paper.ascii(b":");
         Ok(())
     }
 
     fn add_string(&mut self, string: &Bound<'_, PyString>) -> PyResult<()> {
         let text = Text::of(string)?;
         if self.data_urls == DataUrls::AreMedia && is_data_url(&text) {
-            self.media += MEDIUM;
+            self.media += 1;
         } else {
-            self.add_text(&text, string.py());
+            self.add_text(string.py(), &text);
         }
         Ok(())
     }
 
-    fn add_text(&mut self, text: &Text<'_>, py: Python<'_>) {
-        self.counts += text.counts(py);
-        self.counts.ascii += 2 + text.escapes();
+    fn add_text(&mut self, py: Python<'_>, text: &Text<'_>) {
+        self.paper.ascii(b"\"");
+        self.paper.string(py, text);
+        self.paper.ascii(b"\"");
     }
 
     fn add_scalar(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
         if value.is_none() {
-            self.counts.ascii += 4;
+            self.paper.ascii(b"null");
         } else if let Ok(truth) = value.cast::<PyBool>() {
-            self.counts.ascii += if truth.is_true() { 4 } else { 5 };
+            self.paper.ascii(if truth.is_true() { b"true" } else { b"false" });
         } else if value.is_instance_of::<PyInt>() || value.is_instance_of::<PyFloat>() {
-            self.counts.ascii += value.str()?.len()? as u64;
+            self.paper.ascii(value.str()?.to_str()?.as_bytes());
         } else {
-            self.add_text(&Text::of(&sent_form(value)?.str()?)?, value.py());
+            self.add_text(value.py(), &Text::of(&sent_form(value)?.str()?)?);
         }
         Ok(())
     }

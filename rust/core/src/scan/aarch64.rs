@@ -14,7 +14,7 @@ use std::arch::aarch64::*;
 use super::kernel::{self, Block, Bytes, Lookup, Masks};
 use super::strings::{self, Units};
 use super::{Kernels, Level, ScriptCounts};
-use super::weigh::stripe::{Classes, classes_by_registers};
+use super::weigh::stripe::{Classes, WORDS, classes_by_registers};
 use super::weigh::{self, Buffer, Weigh, Weights};
 
 /// The entry points of a level, if it is one of this architecture's and the
@@ -152,9 +152,11 @@ impl Bytes for U8 {
 }
 
 impl Weigh for U8 {
+    type Mask = [u64; WORDS];
+
     #[inline(always)]
-    fn classes(characters: &[u8], at: usize) -> Classes {
-        classes_by_registers::<Self>(characters, at)
+    fn classes(characters: &[u8], at: usize, lanes: u64) -> Classes {
+        classes_by_registers::<Self>(characters, at, lanes)
     }
 }
 

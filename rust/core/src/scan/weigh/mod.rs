@@ -2,7 +2,7 @@
 //!
 //! Weights are additive, so nothing need be counted that is only weighed. A
 //! text of any encoding goes through a small buffer, one byte a character
-//! ([`encodings`]), and from there by stripes of 512 characters into masks
+//! ([`encodings`]), and from there by stripes of 448 characters into masks
 //! ([`stripe`]). Texts may come in pieces, as those of a JSON value do that is
 //! never written: the price is that of the whole.
 //!
@@ -15,21 +15,33 @@ pub(super) mod weights;
 use super::kernel::BLOCK;
 use super::{Level, active};
 pub(super) use encodings::Filled;
-use stripe::{Classes, STRIPE};
+use stripe::{Classes, Mask, STRIPE, WORDS};
 
 pub use weights::Weights;
 pub(super) use weights::Table;
 
 /// What a level does in its own way.
 pub(super) trait Weigh {
-    /// The classes of the 64 characters at `at`.
-    fn classes(characters: &[u8], at: usize) -> Classes;
+    /// Its masks of a stripe.
+    type Mask: Mask;
 
-    /// The sum of a table's entries for those of the 64 characters at `at` that
-    /// are in `lanes`, all of which are ASCII.
+    /// The classes of the 64 characters at `at` that are in `lanes`; the others have none.
+    fn classes(characters: &[u8], at: usize, lanes: u64) -> Classes;
+
+    /// Adds what the 64 characters at `at` weigh by themselves: all that are ASCII, first
+    /// letters, and, each one before those told, last letters.
     #[inline(always)]
-    fn sum(characters: &[u8], at: usize, lanes: u64, table: &Table) -> u64 {
-        sum_by_entry(&characters[at..at + BLOCK], lanes, table)
+    fn sum(
+        characters: &[u8],
+        at: usize,
+        [ascii, first, last]: [u64; 3],
+        weights: &Weights,
+        sums: &mut <Self::Mask as Mask>::Sums,
+    ) {
+        let sum = sum_by_entry(&characters[at..at + BLOCK], ascii, &weights.ascii)
+            + sum_by_entry(&characters[at..at + BLOCK], first, &weights.first)
+            + sum_by_entry(&characters[at - 1..at - 1 + BLOCK], last, &weights.last);
+        Self::Mask::add_sum(sum, sums);
     }
 
     #[inline(always)]
@@ -47,8 +59,10 @@ pub(super) trait Weigh {
 struct Scalar;
 
 impl Weigh for Scalar {
-    fn classes(characters: &[u8], at: usize) -> Classes {
-        stripe::classes_one_by_one(characters, at)
+    type Mask = [u64; WORDS];
+
+    fn classes(characters: &[u8], at: usize, lanes: u64) -> Classes {
+        stripe::classes_one_by_one(characters, at, lanes)
     }
 }
 

@@ -1,107 +1,139 @@
 //! What a stripe of characters costs, from masks of their classes.
 //!
 //! A stripe is [`STRIPE`] characters as one byte each: ASCII as it is, anything
-//! else as [`HIGH`]. Each class is then eight `u64`, and where runs begin, how
-//! long they are and what follows what are shifts and intersections of such,
-//! eight at a time: the compiler makes a few vector instructions of each. A
-//! mask knows the word before its first, so that nothing is lost between
-//! stripes.
+//! else as [`HIGH`]. Each class is then seven `u64`, behind an eighth of the
+//! characters before them, so that nothing is lost between stripes; and where
+//! runs begin, how long they are and what follows what are shifts and
+//! intersections of such masks, all eight words at a time.
 
 use super::super::kernel::{BLOCK, Bytes};
 use super::weights::Weights;
 use super::{Buffer, Weigh};
 use crate::features::{Class, Shape};
-use std::ops::{BitAnd, BitOr, Not};
 
-/// Words of a mask.
-const WORDS: usize = 8;
+/// Words of a mask, of which the first is of the characters before.
+pub(in super::super) const WORDS: usize = 8;
 
 /// Characters in a stripe.
-pub(in super::super) const STRIPE: usize = WORDS * BLOCK;
+pub(in super::super) const STRIPE: usize = (WORDS - 1) * BLOCK;
 
 /// What stands for a character that is not ASCII.
 pub(in super::super) const HIGH: u8 = 0x80;
 
-/// A bit for each character of a stripe, and for the 64 before it.
-#[derive(Clone, Copy, Default)]
-struct Mask {
-    before: u64,
-    here: [u64; WORDS],
+/// A bit for each character of a stripe, and for the 64 before it. What is shifted
+/// in before these is lost: no shape looks back so far.
+pub(in super::super) trait Mask: Copy {
+    /// Sums, one a word.
+    type Sums;
+
+    fn new(words: [u64; WORDS]) -> Self;
+
+    fn words(self) -> [u64; WORDS];
+
+    fn and(self, other: Self) -> Self;
+
+    fn or(self, other: Self) -> Self;
+
+    /// Those of the mask that are not in the other.
+    fn less(self, other: Self) -> Self;
+
+    /// The characters that stand so far behind those of the mask.
+    fn then<const BY: u32>(self) -> Self;
+
+    fn nothing() -> Self::Sums;
+
+    /// Adds a weight for each character but those before the stripe.
+    fn add(self, weight: u16, sums: &mut Self::Sums);
+
+    /// Adds more to the sums.
+    fn add_sum(sum: u64, sums: &mut Self::Sums);
+
+    fn total(sums: &Self::Sums) -> u64;
+
+    /// The last of `BY` more that are all in the mask, if it is of so many already.
+    #[inline(always)]
+    fn run<const BY: u32>(self) -> Self {
+        self.and(self.then::<BY>())
+    }
 }
 
-impl Mask {
+/// The same for any machine.
+impl Mask for [u64; WORDS] {
+    type Sums = [u64; WORDS];
+
     #[inline(always)]
-    fn zip(self, other: Self, with: impl Fn(u64, u64) -> u64) -> Self {
-        let mut here = [0; WORDS];
-        for (at, word) in here.iter_mut().enumerate() {
-            *word = with(self.here[at], other.here[at]);
+    fn new(words: [u64; WORDS]) -> Self {
+        words
+    }
+
+    #[inline(always)]
+    fn words(self) -> [u64; WORDS] {
+        self
+    }
+
+    #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        std::array::from_fn(|word| self[word] & other[word])
+    }
+
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        std::array::from_fn(|word| self[word] | other[word])
+    }
+
+    #[inline(always)]
+    fn less(self, other: Self) -> Self {
+        std::array::from_fn(|word| self[word] & !other[word])
+    }
+
+    #[inline(always)]
+    fn then<const BY: u32>(self) -> Self {
+        std::array::from_fn(|word| {
+            let before = if word == 0 { 0 } else { self[word - 1] };
+            self[word] << BY | before >> (64 - BY)
+        })
+    }
+
+    #[inline(always)]
+    fn nothing() -> Self::Sums {
+        [0; WORDS]
+    }
+
+    #[inline(always)]
+    fn add(self, weight: u16, sums: &mut Self::Sums) {
+        for (sum, word) in sums.iter_mut().zip(self).skip(1) {
+            *sum += u64::from(word.count_ones()) * u64::from(weight);
         }
-        Self { before: with(self.before, other.before), here }
     }
 
-    /// The characters that stand `by` behind those of the mask.
     #[inline(always)]
-    fn then(self, by: u32) -> Self {
-        let mut previous = [self.before; WORDS];
-        previous[1..].copy_from_slice(&self.here[..WORDS - 1]);
-        let mut here = [0; WORDS];
-        for (at, word) in here.iter_mut().enumerate() {
-            *word = self.here[at] << by | previous[at] >> (64 - by);
-        }
-        Self { before: self.before << by, here }
+    fn add_sum(sum: u64, sums: &mut Self::Sums) {
+        sums[0] += sum;
     }
 
-    /// The last of `by + 1` that are all in the mask, if those of `by` are given.
     #[inline(always)]
-    fn run(self, by: u32) -> Self {
-        self & self.then(by)
-    }
-}
-
-impl BitAnd for Mask {
-    type Output = Self;
-
-    #[inline(always)]
-    fn bitand(self, other: Self) -> Self {
-        self.zip(other, |a, b| a & b)
-    }
-}
-
-impl BitOr for Mask {
-    type Output = Self;
-
-    #[inline(always)]
-    fn bitor(self, other: Self) -> Self {
-        self.zip(other, |a, b| a | b)
-    }
-}
-
-impl Not for Mask {
-    type Output = Self;
-
-    #[inline(always)]
-    fn not(self) -> Self {
-        self.zip(self, |a, _| !a)
+    fn total(sums: &Self::Sums) -> u64 {
+        sums.iter().sum()
     }
 }
 
 /// The classes of 64 characters.
 #[derive(Clone, Copy, Default)]
 pub(in super::super) struct Classes {
-    lower: u64,
-    upper: u64,
-    digit: u64,
-    blank: u64,
-    newline: u64,
-    sign: u64,
-    high: u64,
+    pub(in super::super) lower: u64,
+    pub(in super::super) upper: u64,
+    pub(in super::super) digit: u64,
+    pub(in super::super) blank: u64,
+    pub(in super::super) newline: u64,
+    pub(in super::super) sign: u64,
+    pub(in super::super) high: u64,
     /// Equal to the character before.
-    same: u64,
+    pub(in super::super) same: u64,
 }
 
-/// The classes of the 64 characters at `at`.
+/// The classes of the 64 characters at `at` that are in `lanes`; the others have none.
 #[inline(always)]
-pub(in super::super) fn classes_by_registers<V: Bytes>(characters: &[u8], at: usize) -> Classes {
+pub(in super::super) fn classes_by_registers<V: Bytes>(characters: &[u8], at: usize, lanes: u64) -> Classes {
     let mut classes = Classes::default();
     for lane in (0..BLOCK).step_by(V::LANES) {
         let here = V::load(&characters[at + lane..]);
@@ -117,11 +149,11 @@ pub(in super::super) fn classes_by_registers<V: Bytes>(characters: &[u8], at: us
         classes.same |= here.equal(before) << lane;
     }
     classes.sign = !(classes.lower | classes.upper | classes.digit | classes.blank | classes.newline | classes.high);
-    classes
+    classes.among(lanes)
 }
 
 /// The same without registers.
-pub(in super::super) fn classes_one_by_one(characters: &[u8], at: usize) -> Classes {
+pub(in super::super) fn classes_one_by_one(characters: &[u8], at: usize, lanes: u64) -> Classes {
     let mut classes = Classes::default();
     for lane in 0..BLOCK {
         let (before, here) = (characters[at + lane - 1], characters[at + lane]);
@@ -137,68 +169,90 @@ pub(in super::super) fn classes_one_by_one(characters: &[u8], at: usize) -> Clas
         *set |= 1 << lane;
         classes.same |= u64::from(here == before) << lane;
     }
-    classes
+    classes.among(lanes)
 }
 
 impl Classes {
     #[inline(always)]
-    fn cut(self, length: usize) -> Self {
-        let kept = if length < 64 { !(!0 << length) } else { !0 };
+    fn among(self, lanes: u64) -> Self {
         Self {
-            lower: self.lower & kept,
-            upper: self.upper & kept,
-            digit: self.digit & kept,
-            blank: self.blank & kept,
-            newline: self.newline & kept,
-            sign: self.sign & kept,
-            high: self.high & kept,
-            same: self.same & kept,
+            lower: self.lower & lanes,
+            upper: self.upper & lanes,
+            digit: self.digit & lanes,
+            blank: self.blank & lanes,
+            newline: self.newline & lanes,
+            sign: self.sign & lanes,
+            high: self.high & lanes,
+            same: self.same & lanes,
         }
     }
 }
 
-/// The masks of a stripe behind the last classes of the one before.
-struct Stripe {
-    lower: Mask,
-    upper: Mask,
-    digit: Mask,
-    blank: Mask,
-    newline: Mask,
-    sign: Mask,
-    high: Mask,
-    same: Mask,
+/// The masks of a stripe.
+struct Stripe<M> {
+    lower: M,
+    upper: M,
+    digit: M,
+    blank: M,
+    newline: M,
+    sign: M,
+    high: M,
+    same: M,
 }
 
-impl Stripe {
+impl Stripe<[u64; WORDS]> {
     #[inline(always)]
-    fn new(before: &Classes, here: &[Classes; WORDS]) -> Self {
-        let mask = |class: fn(&Classes) -> u64| Mask { before: class(before), here: here.each_ref().map(class) };
-        Self {
-            lower: mask(|classes| classes.lower),
-            upper: mask(|classes| classes.upper),
-            digit: mask(|classes| classes.digit),
-            blank: mask(|classes| classes.blank),
-            newline: mask(|classes| classes.newline),
-            sign: mask(|classes| classes.sign),
-            high: mask(|classes| classes.high),
-            same: mask(|classes| classes.same),
+    fn put(&mut self, word: usize, classes: Classes) {
+        self.lower[word] = classes.lower;
+        self.upper[word] = classes.upper;
+        self.digit[word] = classes.digit;
+        self.blank[word] = classes.blank;
+        self.newline[word] = classes.newline;
+        self.sign[word] = classes.sign;
+        self.high[word] = classes.high;
+        self.same[word] = classes.same;
+    }
+
+    #[inline(always)]
+    fn last(&self) -> Classes {
+        let word = WORDS - 1;
+        Classes {
+            lower: self.lower[word],
+            upper: self.upper[word],
+            digit: self.digit[word],
+            blank: self.blank[word],
+            newline: self.newline[word],
+            sign: self.sign[word],
+            high: self.high[word],
+            same: self.same[word],
+        }
+    }
+
+    #[inline(always)]
+    fn masks<M: Mask>(&self) -> Stripe<M> {
+        Stripe {
+            lower: M::new(self.lower),
+            upper: M::new(self.upper),
+            digit: M::new(self.digit),
+            blank: M::new(self.blank),
+            newline: M::new(self.newline),
+            sign: M::new(self.sign),
+            high: M::new(self.high),
+            same: M::new(self.same),
         }
     }
 }
 
 /// Adds up the weights of shapes.
-struct Scale<'a> {
+struct Scale<'a, M: Mask> {
     weights: &'a Weights,
-    sums: [u64; WORDS],
+    sums: M::Sums,
 }
 
-impl Scale<'_> {
+impl<M: Mask> Scale<'_, M> {
     #[inline(always)]
-    fn add(&mut self, shape: Shape, mask: Mask) {
-        let weight = u64::from(self.weights.shapes[shape as usize]);
-        for (sum, word) in self.sums.iter_mut().zip(mask.here) {
-            *sum += u64::from(word.count_ones()) * weight;
-        }
+    fn add(&mut self, shape: Shape, mask: M) {
+        mask.add(self.weights.shapes[shape as usize], &mut self.sums);
     }
 }
 
@@ -206,137 +260,134 @@ impl Scale<'_> {
 /// those that are not ASCII by themselves.
 #[inline(always)]
 pub(in super::super) fn stripe<V: Weigh>(weights: &Weights, buffer: &mut Buffer, length: usize) -> u64 {
-    let mut here = [Classes::default(); WORDS];
-    for (word, classes_here) in here.iter_mut().enumerate().take(length.div_ceil(BLOCK)) {
+    let none = [0; WORDS];
+    let mut classes = Stripe {
+        lower: none,
+        upper: none,
+        digit: none,
+        blank: none,
+        newline: none,
+        sign: none,
+        high: none,
+        same: none,
+    };
+    classes.put(0, buffer.before);
+    let words = length.div_ceil(BLOCK);
+    for word in 1..=words {
         let at = word * BLOCK;
-        *classes_here = V::classes(&buffer.characters, BLOCK + at).cut(length - at);
+        let left = length + BLOCK - at;
+        let lanes = if left < BLOCK { !(!0 << left) } else { !0 };
+        classes.put(word, V::classes(&buffer.characters, at, lanes));
     }
-    let stripe = Stripe::new(&buffer.before, &here);
-    let mut scale = Scale { weights, sums: [0; WORDS] };
-    let (first, last) = shapes(&stripe, &mut scale);
-    let letters = letters::<V>(weights, buffer, &here, &first.here, &last.here);
-    buffer.before = here[WORDS - 1];
-    scale.sums.iter().sum::<u64>() + letters
-}
-
-/// Weighs ASCII characters by themselves, and the first and last letters of words.
-#[inline(always)]
-fn letters<V: Weigh>(
-    weights: &Weights,
-    buffer: &Buffer,
-    here: &[Classes; WORDS],
-    first: &[u64; WORDS],
-    last: &[u64; WORDS],
-) -> u64 {
-    let mut sum = 0;
-    for (word, classes) in here.iter().enumerate() {
-        let at = BLOCK + word * BLOCK;
-        let ascii = classes.lower | classes.upper | classes.digit | classes.blank | classes.newline | classes.sign;
-        if ascii != 0 {
-            sum += V::sum(&buffer.characters, at, ascii, &weights.ascii);
-            sum += V::sum(&buffer.characters, at, first[word], &weights.first);
-            sum += V::sum(&buffer.characters, at - 1, last[word], &weights.last);
+    let mut scale = Scale::<V::Mask> { weights, sums: V::Mask::nothing() };
+    let (letters, first, last) = shapes(&classes.masks(), &mut scale);
+    let (ascii, first, last) = (letters.words(), first.words(), last.words());
+    for word in 1..=words {
+        if ascii[word] != 0 {
+            let lanes = [ascii[word], first[word], last[word]];
+            V::sum(&buffer.characters, word * BLOCK, lanes, weights, &mut scale.sums);
         }
     }
-    sum
+    buffer.before = classes.last();
+    V::Mask::total(&scale.sums)
 }
 
-/// Weighs the shapes; gives the first letters of words, and what stands right
-/// behind their last.
+/// Weighs the shapes; gives what is ASCII, the first letters of words, and what
+/// stands right behind their last.
 #[inline(always)]
-fn shapes(stripe: &Stripe, scale: &mut Scale<'_>) -> (Mask, Mask) {
+fn shapes<M: Mask>(stripe: &Stripe<M>, scale: &mut Scale<'_, M>) -> (M, M, M) {
     let Stripe { lower, upper, digit, blank, newline, sign, high, same } = *stripe;
-    let letter = lower | upper;
-    let word = letter | high;
-    let other = digit | blank | newline | sign;
-    let behind = |mask: Mask| mask.then(1);
+    let letter = lower.or(upper);
+    let word = letter.or(high);
+    let other = digit.or(blank).or(newline).or(sign);
+    let behind = |mask: M| mask.then::<1>();
     let (after_letter, after_digit, after_blank) = (behind(letter), behind(digit), behind(blank));
     let (after_break, after_sign, after_high) = (behind(newline), behind(sign), behind(high));
-    let after_word = after_letter | after_high;
+    let after_word = after_letter.or(after_high);
 
-    scale.add(Shape::LetterAfterBlank, letter & after_blank);
-    scale.add(Shape::LetterAfterBreak, letter & after_break);
-    scale.add(Shape::LetterAfterSign, letter & after_sign);
-    scale.add(Shape::LetterAfterDigit, letter & after_digit);
-    scale.add(Shape::LetterAfterHigh, letter & after_high);
-    let letters2 = letter.run(1);
-    let letters3 = letter & behind(letters2);
-    let letters4 = letters2.run(2);
-    let letters8 = letters4.run(4);
-    let letters16 = letters8.run(8);
+    scale.add(Shape::LetterAfterBlank, letter.and(after_blank));
+    scale.add(Shape::LetterAfterBreak, letter.and(after_break));
+    scale.add(Shape::LetterAfterSign, letter.and(after_sign));
+    scale.add(Shape::LetterAfterDigit, letter.and(after_digit));
+    scale.add(Shape::LetterAfterHigh, letter.and(after_high));
+    let letters2 = letter.run::<1>();
+    let letters3 = letter.and(behind(letters2));
+    let letters4 = letters2.run::<2>();
+    let letters8 = letters4.run::<4>();
+    let letters16 = letters8.run::<8>();
     scale.add(Shape::Letters2, letters2);
     scale.add(Shape::Letters3, letters3);
     scale.add(Shape::Letters4, letters4);
-    scale.add(Shape::Letters5, letter & behind(letters4));
-    scale.add(Shape::Letters7, letters4 & letters3.then(4));
-    scale.add(Shape::Letters9, letter & behind(letters8));
-    scale.add(Shape::Letters13, letters8 & letters4.then(8) & letter.then(12));
-    scale.add(Shape::Letters17, letter & behind(letters16));
-    scale.add(Shape::UpperAfterLower, upper & behind(lower));
-    scale.add(Shape::LowerAfterUpper, lower & behind(upper));
-    scale.add(Shape::UpperFirst, upper & !after_letter);
-    let uppers2 = upper.run(1);
+    scale.add(Shape::Letters5, letter.and(behind(letters4)));
+    scale.add(Shape::Letters7, letters4.and(letters3.then::<4>()));
+    scale.add(Shape::Letters9, letter.and(behind(letters8)));
+    scale.add(Shape::Letters13, letters8.and(letters4.then::<8>()).and(letter.then::<12>()));
+    scale.add(Shape::Letters17, letter.and(behind(letters16)));
+    scale.add(Shape::UpperAfterLower, upper.and(behind(lower)));
+    scale.add(Shape::LowerAfterUpper, lower.and(behind(upper)));
+    scale.add(Shape::UpperFirst, upper.less(after_letter));
+    let uppers2 = upper.run::<1>();
     scale.add(Shape::Uppers2, uppers2);
-    scale.add(Shape::Uppers4, uppers2.run(2));
-    scale.add(Shape::Doubled, letter & same);
+    scale.add(Shape::Uppers4, uppers2.run::<2>());
+    scale.add(Shape::Doubled, letter.and(same));
 
-    scale.add(Shape::DigitFirst, digit & !after_digit);
-    scale.add(Shape::DigitAfterLetter, digit & after_letter);
-    scale.add(Shape::DigitAfterSign, digit & after_sign);
-    let digits2 = digit.run(1);
-    let digits3 = digit & behind(digits2);
-    let digits4 = digits2.run(2);
+    scale.add(Shape::DigitFirst, digit.less(after_digit));
+    scale.add(Shape::DigitAfterLetter, digit.and(after_letter));
+    scale.add(Shape::DigitAfterSign, digit.and(after_sign));
+    let digits2 = digit.run::<1>();
+    let digits3 = digit.and(behind(digits2));
+    let digits4 = digits2.run::<2>();
     scale.add(Shape::Digits2, digits2);
     scale.add(Shape::Digits3, digits3);
     scale.add(Shape::Digits4, digits4);
-    scale.add(Shape::Digits7, digits4 & digits3.then(4));
+    scale.add(Shape::Digits7, digits4.and(digits3.then::<4>()));
 
-    scale.add(Shape::SignFirst, sign & !after_sign);
-    scale.add(Shape::SignAfterBlank, sign & after_blank);
-    scale.add(Shape::SignAfterBreak, sign & after_break);
-    scale.add(Shape::SignAfterLetter, sign & after_letter);
-    scale.add(Shape::SignAfterDigit, sign & after_digit);
-    let signs2 = sign.run(1);
+    scale.add(Shape::SignFirst, sign.less(after_sign));
+    scale.add(Shape::SignAfterBlank, sign.and(after_blank));
+    scale.add(Shape::SignAfterBreak, sign.and(after_break));
+    scale.add(Shape::SignAfterLetter, sign.and(after_letter));
+    scale.add(Shape::SignAfterDigit, sign.and(after_digit));
+    let signs2 = sign.run::<1>();
     scale.add(Shape::Signs2, signs2);
-    scale.add(Shape::Signs3, sign & behind(signs2));
-    scale.add(Shape::Signs5, sign & behind(signs2.run(2)));
-    let repeats1 = sign & same;
-    let repeats2 = repeats1.run(1);
+    scale.add(Shape::Signs3, sign.and(behind(signs2)));
+    scale.add(Shape::Signs5, sign.and(behind(signs2.run::<2>())));
+    let repeats1 = sign.and(same);
+    let repeats2 = repeats1.run::<1>();
     scale.add(Shape::Repeats1, repeats1);
-    scale.add(Shape::Repeats3, repeats1 & behind(repeats2));
-    scale.add(Shape::Repeats8, repeats2.run(2).run(4));
+    scale.add(Shape::Repeats3, repeats1.and(behind(repeats2)));
+    scale.add(Shape::Repeats8, repeats2.run::<2>().run::<4>());
 
-    scale.add(Shape::BlankAfterBreak, blank & after_break);
-    let blanks2 = blank.run(1);
-    let blanks4 = blanks2.run(2);
-    let blanks8 = blanks4.run(4);
+    scale.add(Shape::BlankAfterBreak, blank.and(after_break));
+    let blanks2 = blank.run::<1>();
+    let blanks4 = blanks2.run::<2>();
+    let blanks8 = blanks4.run::<4>();
     scale.add(Shape::Blanks2, blanks2);
-    scale.add(Shape::Blanks3, blank & behind(blanks2));
-    scale.add(Shape::Blanks5, blank & behind(blanks4));
-    scale.add(Shape::Blanks9, blank & behind(blanks8));
-    scale.add(Shape::Blanks17, blank & behind(blanks8.run(8)));
-    scale.add(Shape::BreakAfterSign, newline & after_sign);
-    let breaks2 = newline.run(1);
+    scale.add(Shape::Blanks3, blank.and(behind(blanks2)));
+    scale.add(Shape::Blanks5, blank.and(behind(blanks4)));
+    scale.add(Shape::Blanks9, blank.and(behind(blanks8)));
+    scale.add(Shape::Blanks17, blank.and(behind(blanks8.run::<8>())));
+    scale.add(Shape::BreakAfterSign, newline.and(after_sign));
+    let breaks2 = newline.run::<1>();
     scale.add(Shape::Breaks2, breaks2);
-    scale.add(Shape::Breaks3, newline & behind(breaks2));
+    scale.add(Shape::Breaks3, newline.and(behind(breaks2)));
 
-    scale.add(Shape::HighFirst, high & !after_high);
-    scale.add(Shape::HighAfterBlank, high & after_blank);
-    scale.add(Shape::HighAfterLetter, high & after_letter);
-    let highs2 = high.run(1);
-    let highs3 = high & behind(highs2);
-    let highs4 = highs2.run(2);
-    let highs8 = highs4.run(4);
+    scale.add(Shape::HighFirst, high.less(after_high));
+    scale.add(Shape::HighAfterBlank, high.and(after_blank));
+    scale.add(Shape::HighAfterLetter, high.and(after_letter));
+    let highs2 = high.run::<1>();
+    let highs3 = high.and(behind(highs2));
+    let highs4 = highs2.run::<2>();
+    let highs8 = highs4.run::<4>();
     scale.add(Shape::Highs3, highs3);
-    scale.add(Shape::Highs5, high & behind(highs4));
-    scale.add(Shape::Highs7, highs4 & highs3.then(4));
-    scale.add(Shape::Highs9, high & behind(highs8));
-    scale.add(Shape::Highs13, highs8 & highs4.then(8) & high.then(12));
+    scale.add(Shape::Highs5, high.and(behind(highs4)));
+    scale.add(Shape::Highs7, highs4.and(highs3.then::<4>()));
+    scale.add(Shape::Highs9, high.and(behind(highs8)));
+    scale.add(Shape::Highs13, highs8.and(highs4.then::<8>()).and(high.then::<12>()));
 
-    let ended = other & after_word;
-    let [word2, word3, word4] = [word.then(2), word.then(3), word.then(4)];
-    scale.add(Shape::Word1, ended & !word2);
-    scale.add(Shape::Word2, ended & word2 & !word3);
-    scale.add(Shape::Word3, ended & word2 & word3 & !word4);
-    (letter & !after_word, other & after_letter)
+    let ended = other.and(after_word);
+    let [word2, word3, word4] = [word.then::<2>(), word.then::<3>(), word.then::<4>()];
+    scale.add(Shape::Word1, ended.less(word2));
+    scale.add(Shape::Word2, ended.and(word2).less(word3));
+    scale.add(Shape::Word3, ended.and(word2).and(word3).less(word4));
+    (letter.or(other), letter.less(after_word), other.and(after_letter))
 }

@@ -8,9 +8,9 @@ use crate::features::{Features, INDICES, LETTERS, SHAPES};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Weights {
     pub(super) shapes: [u16; SHAPES.len()],
-    pub(super) first: Table,
-    pub(super) last: Table,
-    pub(super) ascii: Table,
+    pub(in super::super) first: Table,
+    pub(in super::super) last: Table,
+    pub(in super::super) ascii: Table,
     /// By [`index`](crate::features::index), and one more, so that two can be
     /// read at once; those of ASCII, which has its own table, are 0.
     pub(in super::super) characters: Box<[u16; INDICES + 1]>,

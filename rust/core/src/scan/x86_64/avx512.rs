@@ -7,7 +7,7 @@ use std::arch::x86_64::*;
 use super::super::kernel::{self, Block, Bytes, Lookup, Masks};
 use super::super::strings::{self, Units};
 use super::super::{Kernels, ScriptCounts};
-use super::super::weigh::stripe::{Classes, classes_by_registers};
+use super::super::weigh::stripe::{Classes, WORDS, classes_by_registers};
 use super::super::weigh::{self, Buffer, Filled, Weigh, Weights};
 
 super::entry_points!(
@@ -92,9 +92,11 @@ impl<const VBMI: bool> Bytes for U8<VBMI> {
 }
 
 impl Weigh for U8<false> {
+    type Mask = [u64; WORDS];
+
     #[inline(always)]
-    fn classes(characters: &[u8], at: usize) -> Classes {
-        classes_by_registers::<Self>(characters, at)
+    fn classes(characters: &[u8], at: usize, lanes: u64) -> Classes {
+        classes_by_registers::<Self>(characters, at, lanes)
     }
 }
 

@@ -7,7 +7,7 @@ use std::arch::x86_64::*;
 use super::super::kernel::{self, Block, Bytes, Masks};
 use super::super::strings::{self, Units};
 use super::super::{Kernels, ScriptCounts, tables};
-use super::super::weigh::stripe::{Classes, classes_by_registers};
+use super::super::weigh::stripe::{Classes, WORDS, classes_by_registers};
 use super::super::weigh::{self, Buffer, Filled, Weigh, Weights};
 
 super::entry_points!("sse2", "sse2");
@@ -117,9 +117,11 @@ fn masks_by_comparison(before: U8, here: U8) -> Masks {
 
 /// Lanes compare as signed numbers: all are moved down by half their range.
 impl Weigh for U8 {
+    type Mask = [u64; WORDS];
+
     #[inline(always)]
-    fn classes(characters: &[u8], at: usize) -> Classes {
-        classes_by_registers::<Self>(characters, at)
+    fn classes(characters: &[u8], at: usize, lanes: u64) -> Classes {
+        classes_by_registers::<Self>(characters, at, lanes)
     }
 }
 

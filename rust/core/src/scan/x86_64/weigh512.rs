@@ -6,20 +6,47 @@
 use std::arch::x86_64::*;
 
 use super::super::kernel::{BLOCK, Bytes};
-use super::super::weigh::stripe::{Classes, HIGH, classes_by_registers};
+use super::super::weigh::stripe::{Classes, HIGH, Mask, WORDS};
 use super::super::weigh::{Filled, Table, Weigh, Weights, encodings};
 use super::avx512vbmi::U8;
+use crate::features::Class;
 
 impl Weigh for U8 {
+    type Mask = Words;
+
     #[inline(always)]
-    fn classes(characters: &[u8], at: usize) -> Classes {
-        classes_by_registers::<Self>(characters, at)
+    fn classes(characters: &[u8], at: usize, lanes: u64) -> Classes {
+        let (here, before) = (U8::load(&characters[at..]), U8::load(&characters[at - 1..]));
+        let high = here.high() & lanes;
+        let kinds = look_up_half(here, !high, &KINDS);
+        // SAFETY: `kernels` has looked.
+        let of = |kind: u8| unsafe { _mm512_mask_test_epi8_mask(lanes, kinds, _mm512_set1_epi8(kind as i8)) };
+        Classes {
+            lower: of(LOWER),
+            upper: of(UPPER),
+            digit: of(DIGIT),
+            blank: of(BLANK),
+            newline: of(BREAK),
+            sign: of(SIGN),
+            high,
+            same: here.equal(before) & lanes,
+        }
     }
 
     #[inline(always)]
-    fn sum(characters: &[u8], at: usize, lanes: u64, table: &Table) -> u64 {
-        let here = U8::load(&characters[at..]);
-        halves(look_up(here, lanes, &table.low), look_up(here, lanes, &table.high))
+    fn sum(
+        characters: &[u8],
+        at: usize,
+        [ascii, first, last]: [u64; 3],
+        weights: &Weights,
+        sums: &mut Words,
+    ) {
+        let (here, before) = (U8::load(&characters[at..]), U8::load(&characters[at - 1..]));
+        let all = look_up(here, ascii, &weights.ascii);
+        let first = look_up(here, first, &weights.first);
+        let last = look_up(before, last, &weights.last);
+        // SAFETY: `kernels` has looked.
+        sums.0 = unsafe { _mm512_add_epi64(_mm512_add_epi64(sums.0, all), _mm512_add_epi64(first, last)) };
     }
 
     #[inline(always)]
@@ -58,9 +85,21 @@ const LANES: usize = 32;
 /// A block, and the bytes that a character may have behind it.
 type Window = [u8; BLOCK + 3];
 
+/// The entries of some lanes, all of which are below 128, added up by eights.
+#[inline(always)]
+fn look_up(here: U8, lanes: u64, table: &Table) -> __m512i {
+    let (low, high) = (look_up_half(here, lanes, &table.low), look_up_half(here, lanes, &table.high));
+    // SAFETY: `kernels` has looked.
+    unsafe {
+        let zero = _mm512_setzero_si512();
+        let (low, high) = (_mm512_sad_epu8(low, zero), _mm512_sad_epu8(high, zero));
+        _mm512_add_epi64(low, _mm512_slli_epi64::<8>(high))
+    }
+}
+
 /// The entries of some lanes, all of which are below 128; 0 for the others.
 #[inline(always)]
-fn look_up(here: U8, lanes: u64, table: &[u8; 128]) -> __m512i {
+fn look_up_half(here: U8, lanes: u64, table: &[u8; 128]) -> __m512i {
     // SAFETY: a table is as long as what is read; `kernels` has looked.
     unsafe {
         let (low, high) = (table.as_ptr(), table[64..].as_ptr());
@@ -69,14 +108,105 @@ fn look_up(here: U8, lanes: u64, table: &[u8; 128]) -> __m512i {
     }
 }
 
-/// The sum of numbers of 16 bits whose halves these are.
-#[inline(always)]
-fn halves(low: __m512i, high: __m512i) -> u64 {
-    // SAFETY: `kernels` has looked.
-    unsafe {
-        let zero = _mm512_setzero_si512();
-        let (low, high) = (_mm512_sad_epu8(low, zero), _mm512_sad_epu8(high, zero));
-        _mm512_reduce_add_epi64(_mm512_add_epi64(low, _mm512_slli_epi64::<8>(high))) as u64
+const LOWER: u8 = 1;
+const UPPER: u8 = 1 << 1;
+const DIGIT: u8 = 1 << 2;
+const BLANK: u8 = 1 << 3;
+const BREAK: u8 = 1 << 4;
+const SIGN: u8 = 1 << 5;
+
+/// The class of each ASCII character.
+const KINDS: [u8; 128] = {
+    let mut kinds = [0; 128];
+    let mut byte = 0;
+    while byte < 128 {
+        kinds[byte as usize] = match Class::of(byte) {
+            Class::Lower => LOWER,
+            Class::Upper => UPPER,
+            Class::Digit => DIGIT,
+            Class::Blank => BLANK,
+            Class::Break => BREAK,
+            Class::Sign | Class::High => SIGN,
+        };
+        byte += 1;
+    }
+    kinds
+};
+
+/// The masks of a stripe in one register.
+#[derive(Clone, Copy)]
+pub(super) struct Words(__m512i);
+
+impl Mask for Words {
+    type Sums = Words;
+
+    #[inline(always)]
+    fn new(words: [u64; WORDS]) -> Self {
+        // SAFETY: there are as many words as are read; `kernels` has looked.
+        Self(unsafe { _mm512_loadu_si512(words.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    fn words(self) -> [u64; WORDS] {
+        let mut words = [0; WORDS];
+        // SAFETY: there are as many words as are written; `kernels` has looked.
+        unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), self.0) };
+        words
+    }
+
+    #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        // SAFETY: `kernels` has looked.
+        Self(unsafe { _mm512_and_si512(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        // SAFETY: `kernels` has looked.
+        Self(unsafe { _mm512_or_si512(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn less(self, other: Self) -> Self {
+        // SAFETY: `kernels` has looked.
+        Self(unsafe { _mm512_andnot_si512(other.0, self.0) })
+    }
+
+    #[inline(always)]
+    fn then<const BY: u32>(self) -> Self {
+        // SAFETY: `kernels` has looked.
+        Self(unsafe {
+            let before = _mm512_alignr_epi64::<7>(self.0, _mm512_setzero_si512());
+            _mm512_shldv_epi64(self.0, before, _mm512_set1_epi64(i64::from(BY)))
+        })
+    }
+
+    #[inline(always)]
+    fn nothing() -> Self {
+        // SAFETY: `kernels` has looked.
+        Self(unsafe { _mm512_setzero_si512() })
+    }
+
+    #[inline(always)]
+    fn add(self, weight: u16, sums: &mut Self) {
+        // SAFETY: `kernels` has looked.
+        unsafe {
+            let counts = _mm512_maskz_popcnt_epi64(!1, self.0);
+            let weighed = _mm512_mul_epu32(counts, _mm512_set1_epi64(weight.into()));
+            sums.0 = _mm512_add_epi64(sums.0, weighed);
+        }
+    }
+
+    #[inline(always)]
+    fn add_sum(sum: u64, sums: &mut Self) {
+        // SAFETY: `kernels` has looked.
+        sums.0 = unsafe { _mm512_add_epi64(sums.0, _mm512_maskz_set1_epi64(1, sum as i64)) };
+    }
+
+    #[inline(always)]
+    fn total(sums: &Self) -> u64 {
+        // SAFETY: `kernels` has looked.
+        unsafe { _mm512_reduce_add_epi64(sums.0) as u64 }
     }
 }
 

@@ -1,0 +1,230 @@
+//! By what texts are priced: by script, by the weights of a profile, or by a
+//! callable.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyString;
+use turnfit_core::features::{Features, INDICES, LETTERS, SHAPES};
+use turnfit_core::profile::{Rates, tokens_of_weight};
+use turnfit_core::scan::weigh::{self, Weigher};
+use turnfit_core::script::ScriptCounts;
+
+use crate::text::{Text, of_text};
+use crate::value::{DataUrls, MEDIUM, Paper, write};
+
+/// By what texts are priced.
+#[derive(Clone)]
+pub(crate) enum Pricing {
+    Script,
+    Weights(Arc<weigh::Weights>),
+    Callable(Arc<Py<PyAny>>),
+}
+
+impl Pricing {
+    /// Weights, a callable, or nothing for the script's rates.
+    pub(crate) fn of(pricing: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let Some(pricing) = pricing.filter(|pricing| !pricing.is_none()) else { return Ok(Pricing::Script) };
+        if let Ok(weights) = pricing.cast::<Weights>() {
+            return Ok(Pricing::Weights(weights.get().0.clone()));
+        }
+        if pricing.is_callable() {
+            return Ok(Pricing::Callable(Arc::new(pricing.clone().unbind())));
+        }
+        let kind = pricing.get_type().qualname()?;
+        Err(PyTypeError::new_err(format!("pricing must be Weights or a callable, not {kind}")))
+    }
+
+    /// Whatever a caller may name a profile by.
+    pub(crate) fn named(profile: &Bound<'_, PyAny>) -> PyResult<Self> {
+        static PRICING_OF: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        let py = profile.py();
+        let pricing_of = PRICING_OF.import(py, "turnfit.tokens.profiles", "pricing_of")?;
+        Pricing::of(Some(&pricing_of.call1((profile,))?))
+    }
+
+    /// Whether both price alike.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Pricing::Script, Pricing::Script) => true,
+            (Pricing::Weights(ours), Pricing::Weights(theirs)) => Arc::ptr_eq(ours, theirs),
+            (Pricing::Callable(ours), Pricing::Callable(theirs)) => ours.is(theirs.as_ref()),
+            _ => false,
+        }
+    }
+
+    /// The tokens of a string.
+    pub(crate) fn text(&self, string: &Bound<'_, PyString>) -> PyResult<u64> {
+        match self {
+            Pricing::Script => Ok(Rates::SCRIPT.tokens(Text::of(string)?.counts(string.py()))),
+            _ => self.any_text(string),
+        }
+    }
+
+    /// The tokens of whatever may be called a text.
+    pub(crate) fn any_text(&self, text: &Bound<'_, PyAny>) -> PyResult<u64> {
+        match self {
+            Pricing::Script => of_text(text, |row| Rates::SCRIPT.tokens(row.scan())),
+            Pricing::Weights(weights) => of_text(text, |row| {
+                let mut weigher = Weigher::new(weights);
+                row.weigh(&mut weigher);
+                tokens_of_weight(weigher.weight())
+            }),
+            Pricing::Callable(callable) => match text.cast::<PyString>() {
+                Ok(string) => called(callable, string),
+                Err(_) => called(callable, &decoded(text)?),
+            },
+        }
+    }
+
+    /// The tokens of a value as compact JSON, media included.
+    pub(crate) fn json(&self, value: &Bound<'_, PyAny>, data_urls: DataUrls) -> PyResult<u64> {
+        let (media, tokens) = match self {
+            Pricing::Script => {
+                let mut counted = ScriptCounts::default();
+                let media = write(value, data_urls, &mut counted)?;
+                (media, Rates::SCRIPT.tokens(counted))
+            }
+            Pricing::Weights(weights) => {
+                let mut weigher = Weigher::new(weights);
+                let media = write(value, data_urls, &mut weigher)?;
+                (media, tokens_of_weight(weigher.weight()))
+            }
+            Pricing::Callable(callable) => {
+                let mut written = String::new();
+                let media = write(value, data_urls, &mut written)?;
+                (media, called(callable, &PyString::new(value.py(), &written))?)
+            }
+        };
+        Ok(tokens + media * MEDIUM)
+    }
+}
+
+fn decoded<'py>(bytes: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
+    let text = of_text(bytes, |row| row.code_points())?;
+    let text: String = text.into_iter().map(character).collect();
+    Ok(PyString::new(bytes.py(), &text))
+}
+
+/// A surrogate is none.
+fn character(code_point: u32) -> char {
+    char::from_u32(code_point).unwrap_or(char::REPLACEMENT_CHARACTER)
+}
+
+fn called(callable: &Py<PyAny>, text: &Bound<'_, PyString>) -> PyResult<u64> {
+    let counted = callable.bind(text.py()).call1((text,))?;
+    counted.extract().map_err(|_| {
+        let told = counted.repr().map_or_else(|_| "something else".to_owned(), |told| told.to_string());
+        PyValueError::new_err(format!("the profile's callable must give a number of tokens, not {told}"))
+    })
+}
+
+/// Counted.
+impl Paper for ScriptCounts {
+    fn ascii(&mut self, text: &[u8]) {
+        self.ascii += text.len() as u64;
+    }
+
+    fn string(&mut self, py: Python<'_>, text: &Text<'_>) {
+        *self += text.counts(py);
+        self.ascii += text.escapes();
+    }
+}
+
+/// Weighed.
+impl Paper for Weigher<'_> {
+    fn ascii(&mut self, text: &[u8]) {
+        self.latin1(text);
+    }
+
+    fn string(&mut self, _: Python<'_>, text: &Text<'_>) {
+        text.between_escapes(|part, escaped| {
+            part.weigh(self);
+            if let Some(code_point) = escaped {
+                self.latin1(escape_of(code_point).as_bytes());
+            }
+        });
+    }
+}
+
+/// Written.
+impl Paper for String {
+    fn ascii(&mut self, text: &[u8]) {
+        self.extend(text.iter().map(|&byte| char::from(byte)));
+    }
+
+    fn string(&mut self, _: Python<'_>, text: &Text<'_>) {
+        text.between_escapes(|part, escaped| {
+            self.extend(part.code_points().into_iter().map(character));
+            if let Some(code_point) = escaped {
+                self.push_str(&escape_of(code_point));
+            }
+        });
+    }
+}
+
+/// A character as JSON escapes it.
+fn escape_of(code_point: u32) -> String {
+    match character(code_point) {
+        '\u{8}' => r"\b".to_owned(),
+        '\t' => r"\t".to_owned(),
+        '\n' => r"\n".to_owned(),
+        '\u{C}' => r"\f".to_owned(),
+        '\r' => r"\r".to_owned(),
+        escaped @ ('"' | '\\') => format!("\\{escaped}"),
+        _ => format!("\\u{code_point:04x}"),
+    }
+}
+
+/// The weights of a profile, as the pass has them.
+#[pyclass(frozen, module = "turnfit._core")]
+pub(crate) struct Weights(Arc<weigh::Weights>);
+
+#[pymethods]
+impl Weights {
+    /// How many there are of each kind: shapes, letters (first and last each), characters.
+    #[classattr]
+    const SIZES: (usize, usize, usize) = (SHAPES.len(), LETTERS, INDICES);
+
+    /// What a token is in the unit of the weights.
+    #[classattr]
+    const UNIT: u64 = weigh::Weights::UNIT;
+
+    /// The names of the shapes.
+    #[classattr]
+    fn shapes() -> Vec<&'static str> {
+        SHAPES.to_vec()
+    }
+
+    #[new]
+    #[allow(clippy::needless_pass_by_value)]
+    fn new(weights: Vec<u16>) -> PyResult<Self> {
+        let made = weigh::Weights::new(&weights).ok_or_else(|| {
+            PyValueError::new_err(format!(
+                "there must be {} weights, not {}",
+                weigh::Weights::LENGTH,
+                weights.len()
+            ))
+        })?;
+        Ok(Weights(Arc::new(made)))
+    }
+
+    /// What a text weighs, in units.
+    fn weigh(&self, text: &Bound<'_, PyAny>) -> PyResult<u64> {
+        of_text(text, |row| {
+            let mut weigher = Weigher::new(&self.0);
+            row.weigh(&mut weigher);
+            weigher.weight()
+        })
+    }
+}
+
+/// What a profile weighs of a text: indices of counts and the counts, without zeros.
+pub(crate) fn features(text: &Bound<'_, PyAny>) -> PyResult<(Vec<u32>, Vec<u64>)> {
+    let features = of_text(text, |row| Features::of(row.code_points()))?;
+    let counts = features.shapes.iter().chain(&features.first).chain(&features.last);
+    let counts = (0..).zip(counts.chain(&features.characters).copied());
+    Ok(counts.filter(|(_, count)| *count > 0).unzip())
+}
