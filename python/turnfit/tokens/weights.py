@@ -24,6 +24,7 @@ __all__ = [
     "UNIT",
     "Group",
     "byte_lengths",
+    "reachable",
     "read_weights",
     "written_weights",
 ]
@@ -128,6 +129,12 @@ GROUPS = tuple(
         ("tags, private planes", 0xE0000, 0x10FFFF),
     ]
 )
+
+
+def reachable(at: int) -> bool:
+    """Whether any character has its weight at an index among the characters: the first
+    blocks and planes hold what has a weight by itself, or by its block."""
+    return at < _BLOCKS or (0x20 <= at - _BLOCKS < 0x400) or at - _PLANES >= 0x10
 
 
 def byte_lengths() -> list[int]:

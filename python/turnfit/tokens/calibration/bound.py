@@ -21,8 +21,9 @@ Array = NDArray[np.float64]
 QUANTILE = 0.996
 """Somewhat more than 0.99, since the factors are fitted to the same samples."""
 
-LEAST = 0.2
-"""The least factor of a script, in which other languages may be written than those sampled."""
+LEAST, MOST = 0.2, 3.0
+"""The factor of a script is at least the first, since other languages may be written in it than
+those sampled, and at most the second, since no script is that uneven."""
 
 SHORT = 40
 """No bound is promised for texts of fewer characters."""
@@ -56,6 +57,6 @@ def fit_bound(parts_: Array, counts: Array, lengths: Array) -> Bound:
     factors = np.zeros(len(used))
     factors[used] = np.ceil(found * 1000) / 1000
     names = [ASCII_GROUP, *(group.name for group in GROUPS)]
-    scripts = np.maximum(factors[1:-1], LEAST)
+    scripts = np.clip(factors[1:-1], LEAST, MOST)
     by_name = dict(zip(names, [factors[0], *scripts], strict=True))
     return Bound({name: float(factor) for name, factor in by_name.items()}, float(factors[-1]))

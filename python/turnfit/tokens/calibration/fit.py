@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from turnfit.tokens.calibration.samples import Samples
-from turnfit.tokens.weights import CHARACTERS, GROUPS, LENGTH, UNIT, byte_lengths
+from turnfit.tokens.weights import CHARACTERS, GROUPS, LENGTH, UNIT, byte_lengths, reachable
 
 __all__ = ["FOLDS", "fit_weights", "left_out"]
 
@@ -39,12 +39,13 @@ ROUNDS, SMALL_ERROR = 4, 0.03
 CHANCES, TINY = 3, 1e-9
 """So often pivoting may get no better before it goes one by one; less than this is zero."""
 
-UNSEEN = 0.9
-"""Tokens per byte in a script that no sample has: close to one, since no vocabulary is
-likely to have merged its letters either."""
+UNSEEN = 80
+"""A script that no sample has costs, for each byte, what this percentile of the scripts does
+that the samples have: it is likely one of those that the vocabulary merged little of."""
 
-SEEN = 200
-"""A script is known by at least so many characters."""
+SEEN, COSTS = 200, 0.05
+"""A script is known by at least so many characters, which cost at least so much a byte: in
+formulas there are letters that say nothing of the language."""
 
 
 @dataclass(frozen=True)
@@ -117,14 +118,23 @@ def _not_negative(normal: Array, target: Array) -> Array:
 def _with_scripts(weights: Array, matrix: Array) -> Array:
     """The weights of single features, with those of their scripts added to them."""
     single = weights[:LENGTH].copy()
-    unseen = np.array([0.0] * CHARACTERS.start + [UNSEEN * size for size in byte_lengths()])
+    sizes = np.array([0.0] * CHARACTERS.start + _reachable_bytes())
     known = np.zeros(LENGTH, bool)
     known[: CHARACTERS.start + 0x80] = True
+    per_byte = []
     for place, group in enumerate(GROUPS, LENGTH):
-        if matrix[:, place].sum() >= SEEN:
-            single[group.indices] += weights[place]
+        single[group.indices] += weights[place]
+        counts = matrix[:, group.indices].sum(0)
+        cost = counts @ single[group.indices] / max(counts @ sizes[group.indices], 1)
+        if counts.sum() >= SEEN and cost >= COSTS:
             known[group.indices] = True
+            per_byte.append(cost)
+    unseen = sizes * (np.percentile(per_byte, UNSEEN) if per_byte else 1)
     return np.where(known, single, np.maximum(single, unseen))
+
+
+def _reachable_bytes() -> list[float]:
+    return [float(size * reachable(at)) for at, size in enumerate(byte_lengths())]
 
 
 def left_out(
@@ -136,7 +146,7 @@ def left_out(
         The prices in tokens, and the weights behind each: the lot of each sample, and the
         weights of each lot.
     """
-    lots = _lots(samples)
+    lots = _lots(samples, design)
     weights = np.zeros((FOLDS, LENGTH))
     for lot in range(FOLDS):
         kept = lots != lot
@@ -150,10 +160,13 @@ def left_out(
     return lots, weights
 
 
-def _lots(samples: Samples) -> NDArray[np.int64]:
-    """A lot for each source, the same on every machine."""
+def _lots(samples: Samples, design: Design) -> NDArray[np.int64]:
+    """A lot for each source. Sources of one script and of one language, as far as their names
+    tell, go to different lots, so that no lot takes all of a script with it."""
     names, inverse = np.unique(samples.sources, return_inverse=True)
-    shuffled = np.random.RandomState(0).permutation(len(names))
+    scripts = np.zeros((len(names), len(GROUPS)))
+    np.add.at(scripts, inverse, design.matrix[:, LENGTH:])
+    order = np.lexsort((names, scripts.argmax(1)))
     lots = np.empty(len(names), np.int64)
-    lots[shuffled] = np.arange(len(names)) % FOLDS
+    lots[order] = np.arange(len(names)) % FOLDS
     return lots[inverse]
