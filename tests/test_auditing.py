@@ -88,10 +88,25 @@ class TestFigures:
         [tight] = tf.audit(lines, policy=tf.Policy(budget=200)).models
         assert tight.unfit == 2
 
-    def test_another_price_may_be_set_against_the_usage(self) -> None:
-        lines = [line(100), line(100)]
-        [found] = tf.audit(lines, price=lambda model, request: 110).models
-        assert found.bias == pytest.approx(0.1)
+    def test_the_profile_prices_what_was_sent_and_what_would_have_been(self) -> None:
+        row = {"model": "m", "request": {"messages": rounds(20)}, "usage": {"prompt_tokens": 9999}}
+        by_length = tf.Policy(budget=20_000, profile=len)
+        [found] = tf.audit([json.dumps(row)], profile=len, policy=tf.Policy(budget=20_000)).models
+        assert found.estimated == tf.estimate_request(rounds(20), profile=len)
+        assert found.sent == tf.fit(rounds(20), by_length).tokens < found.estimated
+
+    def test_each_models_own_profile_prices_its_requests(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        own = {"a": len, "b": lambda text: 7}
+        monkeypatch.setattr("turnfit.auditing.profile_for", own.__getitem__)
+        a, b = tf.audit([line(500, "a"), line(500, "b")], profile="model").models
+        assert a.estimated - b.estimated == len(TEXT) - 7
+
+    def test_a_policys_own_profile_stays(self) -> None:
+        policy = tf.Policy(budget=20_000, profile="script")
+        [found] = tf.audit([line(500)], profile=len, policy=policy).models
+        assert (found.estimated > len(TEXT), found.sent) == (True, TOKENS)
 
 
 class TestSkipped:
@@ -215,7 +230,7 @@ class TestRequests:
             request = read_request(body)
             assert (len(request.messages), request.system) == (count, system)
             assert (request.tools, request.format) == (tools, format_)
-            assert request.tokens > 3
+            assert request.tokens() > 3
 
     def test_a_body_without_messages_is_told(self) -> None:
         with pytest.raises(ValueError, match="needs messages, contents or input"):
@@ -263,6 +278,12 @@ class TestCommand:
         result = run(log, "--max-under", "0.5")
         assert result.exit_code == 1
         assert "b: too low by a margin of 100.0%, more than 50.0% (line 2)" in result.stderr
+
+    def test_a_profile_that_there_is_not_is_told_in_one_line(self, log: str) -> None:
+        result = run(log, "--profile", "scribt")
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert result.stderr.startswith("turnfit: there is no profile 'scribt'")
+        assert run(log, "--profile", "script").stdout == run(log).stdout
 
     def test_stdin_will_do(self, log: str) -> None:
         assert run("-", stdin=Path(log).read_bytes()).stdout == run(log).stdout

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from turnfit.errors import MissingExtraError
 from turnfit.tokens import exact
 
 EXAMPLES = settings(max_examples=int(os.environ.get("TURNFIT_EXAMPLES", "200")), deadline=None)
@@ -129,7 +130,7 @@ class TestErrors:
     ) -> None:
         monkeypatch.setitem(sys.modules, module, None)
         name = {"tiktoken": "o200k_base", "tokenizers": "some/repository"}[module]
-        with pytest.raises(ModuleNotFoundError, match=r"pip install 'turnfit\[exact\]'"):
+        with pytest.raises(MissingExtraError, match=r"pip install 'turnfit\[exact\]'"):
             exact(name)
 
     def test_a_name_of_nothing_is_told_with_what_there_is(self) -> None:

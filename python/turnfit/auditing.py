@@ -9,20 +9,21 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import unquote
 
 from turnfit.errors import TurnfitError
 from turnfit.fitting.fit import fit
 from turnfit.fitting.policy import Policy
 from turnfit.messages.requests import Request, read_request
+from turnfit.tokens.profiles import Profile, profile_for
 from turnfit.tokens.usage import input_tokens
 
 __all__ = ["Audit", "AuditedModel", "LogError", "audit"]
 
-Price = Callable[[str, Request], int]
+Pricing: TypeAlias = str | Profile | Callable[[str], int] | None
 
 
 class LogError(TurnfitError, ValueError):
@@ -118,11 +119,6 @@ class Audit:
     skipped: Counter[str]
 
 
-def estimated(model: str, request: Request) -> int:
-    """The estimate of a request, whichever model it is for."""
-    return request.tokens
-
-
 def audit(
     lines: Iterable[str | bytes],
     name: str = "log",
@@ -130,7 +126,7 @@ def audit(
     policy: Policy | None = None,
     plain: bool = False,
     least: int = 1,
-    price: Price = estimated,
+    profile: Pricing = None,
 ) -> Audit:
     """Set recorded requests against what was reported of them, model by model.
 
@@ -142,7 +138,9 @@ def audit(
             thinking: they cost tokens that are not in the text.
         least: leave out requests of which fewer input tokens were reported: in short ones
             the provider's frames outweigh the text.
-        price: what estimates a model's request.
+        profile: by what text is priced: a profile's name, a `turnfit.Profile`, a callable
+            from a str to its tokens, or ``"model"`` for each model's own (`profile_for`);
+            `script` where it isn't given. A policy that names none is given it too.
 
     Raises:
         LogError: for a line that holds no JSON object, with its number.
@@ -156,15 +154,16 @@ def audit(
     models: dict[str, AuditedModel] = {}
     skipped: Counter[str] = Counter()
     for number, row in _rows(lines, name):
-        read = _read(row, plain, least)
-        if isinstance(read, str):
-            skipped[read] += 1
+        try:
+            model, request, reported = _read(row, plain, least)
+        except _LeftOut as left_out:
+            skipped[str(left_out)] += 1
             continue
-        model, request, reported = read
         found = models.setdefault(model, AuditedModel(model))
-        found._pairs.append(_Pair(number, price(model, request), reported))
+        priced_by = profile_for(model) if profile == "model" else profile
+        found._pairs.append(_Pair(number, request.tokens(priced_by), reported))
         if policy is not None:
-            _fit(found, request, policy)
+            _fit(found, request, _policy_by(policy, priced_by))
     return Audit(sorted(models.values(), key=lambda found: -found.requests), skipped)
 
 
@@ -182,36 +181,57 @@ def _rows(lines: Iterable[str | bytes], name: str) -> Iterator[tuple[int, dict[s
         yield number, row
 
 
-def _read(row: dict[str, Any], plain: bool, least: int) -> tuple[str, Request, int] | str:
-    """A line's model, request and reported tokens, or why it is left out."""
+class _LeftOut(Exception):  # noqa: N818 - it is no error
+    """Why a line is left out."""
+
+
+def _read(row: dict[str, Any], plain: bool, least: int) -> tuple[str, Request, int]:
+    """A line's model, request and reported tokens."""
     body = _body(row)
-    if body is None:
-        return "no request"
+    reported = _reported(row, least)
+    if why := _hidden(body) or (plain and _extras(body, row.get("usage"))):
+        raise _LeftOut(why)
+    model = row.get("model") or body.get("model") or "?"
+    return unquote(str(model)), _request(body), reported
+
+
+def _reported(row: dict[str, Any], least: int) -> int:
     try:
         reported = input_tokens(row.get("usage") or row.get("response"))
     except ValueError:
-        return "no usage"
+        reported = 0
     if reported < max(1, least):
-        return "short" if reported else "no usage"
-    if why := _hidden(body) or (plain and _extras(body, row.get("usage"))):
-        return why
+        raise _LeftOut("short" if reported else "no usage")
+    return reported
+
+
+def _request(body: dict[str, Any]) -> Request:
     try:
         request = read_request(body)
-        request.tokens  # noqa: B018 - a message that can't be read shows only here
+        # A message that can't be read shows only when it is priced.
+        request.tokens()
     except (TypeError, ValueError):
-        return "unknown format"
-    model = row.get("model") or body.get("model") or "?"
-    return unquote(str(model)), request, reported
+        raise _LeftOut("unknown format") from None
+    return request
 
 
-def _body(row: dict[str, Any]) -> dict[str, Any] | None:
+def _body(row: dict[str, Any]) -> dict[str, Any]:
     body = row.get("request")
     if isinstance(body, str):
         try:
             body = json.loads(body)
-        except ValueError:
-            return None
-    return body if isinstance(body, dict) else None
+        except (ValueError, RecursionError):
+            body = None
+    if not isinstance(body, dict):
+        raise _LeftOut("no request")
+    return body
+
+
+def _policy_by(policy: Policy, profile: Pricing) -> Policy:
+    """The policy, by this profile where it names neither a profile nor a model."""
+    if profile is None or policy.profile is not None or policy.model is not None:
+        return policy
+    return replace(policy, profile=profile)
 
 
 def _fit(found: AuditedModel, request: Request, policy: Policy) -> None:

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import IO
+from typing import IO, Any
 
 import click
 from rich.console import Console
@@ -25,12 +25,15 @@ _LONG = 8 << 20
 _HEAD = ("requests", "bias", "p50", "p95", "p99", "margin")
 
 
-def audit_log(log: str, policy: Policy | None, plain: bool, least: int) -> Audit:
+def audit_log(
+    log: str, policy: Policy | None, plain: bool, least: int, profile: str | None
+) -> Audit:
     """Audit a file, or the standard input for ``-``."""
+    options: dict[str, Any] = {"policy": policy, "plain": plain, "least": least}
     if log == "-":
-        return audit(sys.stdin.buffer, "stdin", policy=policy, plain=plain, least=least)
+        return audit(sys.stdin.buffer, "stdin", profile=profile, **options)
     with open(log, "rb") as file, _with_bar(file) as lines:
-        return audit(lines, log, policy=policy, plain=plain, least=least)
+        return audit(lines, log, profile=profile, **options)
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from turnfit.cli.explaining import explain_fit
 from turnfit.cli.group import Commands, InputError
 from turnfit.cli.outputs import OUTPUT_COMMANDS
 from turnfit.cli.telling import tell
-from turnfit.errors import FormatError
+from turnfit.errors import FormatError, TurnfitError
 from turnfit.fitting.fit import fit
 from turnfit.fitting.fitted import Fitted
 from turnfit.fitting.policy import Policy
@@ -171,6 +171,11 @@ def _check(history: str, format: str | None) -> int:
 @click.argument("log", metavar="LOG.jsonl")
 @_budget
 @_policy
+@click.option(
+    "--profile",
+    metavar="NAME",
+    help="By what text is priced; model for each model's own. Default: script.",
+)
 @click.option("--plain", is_flag=True, help="Leave out media, the provider's tools, thinking.")
 @click.option(
     "--least",
@@ -190,6 +195,7 @@ def _audit(
     log: str,
     budget: int | None,
     policy: str | None,
+    profile: str | None,
     plain: bool,
     least: int,
     max_under: float | None,
@@ -206,11 +212,12 @@ def _audit(
     \b
     Examples:
       turnfit audit requests.jsonl
-      turnfit audit requests.jsonl --plain --least 500 --max-under 0.1
+      turnfit audit requests.jsonl --profile model --plain --least 500 --max-under 0.1
       turnfit audit requests.jsonl --budget 100000 --json | jq '.models[0].sent'
     """
     rules = None if budget is None and policy is None else _rules(policy, budget)
-    found = audit_log(log, rules, plain, least)
+    with _told():
+        found = audit_log(log, rules, plain, least, profile)
     print_audit(found, as_json, rules)
     return OK if is_within(found, max_under) else WRONG
 
@@ -237,6 +244,17 @@ def _named(history: str) -> Iterator[None]:
     except FormatError as error:
         name = "stdin" if history == "-" else history
         raise HistoryError(f"{name}: {error}") from error
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """A profile that there is not is a wrong argument."""
+    try:
+        yield
+    except TurnfitError:
+        raise
+    except ValueError as error:
+        raise InputError(str(error)) from error
 
 
 def _fitted(name: str, history: History, policy: Policy, format: str | None) -> Fitted:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from turnfit.messages.estimate import estimate_request
 from turnfit.messages.reading import Message
+from turnfit.tokens.profiles import Profile
 
 __all__ = ["Request", "read_request"]
 
@@ -30,11 +30,14 @@ class Request:
     tools: list[Any]
     format: str | None
 
-    @cached_property
-    def tokens(self) -> int:
-        """The estimate of all of it."""
+    def tokens(self, profile: str | Profile | Callable[[str], int] | None = None) -> int:
+        """The estimate of all of it, priced as `estimate_request` does."""
         return estimate_request(
-            self.messages, system=self.system, tools=self.tools, format=self.format
+            self.messages,
+            system=self.system,
+            tools=self.tools,
+            format=self.format,
+            profile=profile,
         )
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from turnfit.errors import MissingExtraError
+
 __all__ = ["ExactCounter", "exact"]
 
 _ENTRY = 200
@@ -88,7 +90,7 @@ def exact(tokenizer: Any, *, cache_bytes: int = 16 << 20) -> ExactCounter:
             forgotten first. 0 remembers nothing.
 
     Raises:
-        ModuleNotFoundError: without the extra, naming it.
+        MissingExtraError: without the extra.
         ValueError: for a name that is of none of these.
 
     >>> class Words:
@@ -128,8 +130,7 @@ def _need(module: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name != module:
             raise
-        told = f"for exact counts: pip install 'turnfit[exact]' ({module} is not installed)"
-        raise ModuleNotFoundError(told, name=module) from None
+        raise MissingExtraError(f"counting by {module}", "exact") from None
 
 
 def _count_by(tokenizer: Any) -> Callable[[str], int]:
