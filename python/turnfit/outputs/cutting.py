@@ -128,9 +128,13 @@ def _lines(parts: list[str]) -> str:
 
 def _leaves_room(reserved: str, limit: NativeLimit, least_share: float) -> bool:
     """Whether what must be said leaves at least that share to what is shown."""
-    size, in_tokens = limit
-    taken = _core.estimate(reserved) if in_tokens else len(reserved)
-    return taken <= size * (1 - least_share)
+    return _price(reserved, limit) <= limit[0] * (1 - least_share)
+
+
+def _price(text: str, limit: NativeLimit) -> int:
+    """What a text takes of a limit."""
+    _, in_tokens, weights = limit
+    return _core.estimate(text, profile=weights) if in_tokens else len(text)
 
 
 def _by_rows(
@@ -174,14 +178,14 @@ def _part_of_a_row(
 ) -> Piece:
     """Of JSON lines, where not even one has room: a part of the first, or of the last if
     only the end is kept."""
-    size, in_tokens = limit
+    size, in_tokens, weights = limit
     last = spec.keep == "tail"
     following = 0 if last else 1
     hint = wording.fill(spec.hint, following, total, handle)
     told = table.marker(1, total, following, hint)
-    left = size - (_core.estimate(f"{told}\n") + 1 if in_tokens else len(told) + 1)
+    left = size - _price(f"{told}\n", limit) - 1
     row = text.rstrip("\n").rpartition("\n")[2] if last else text.partition("\n")[0]
-    trimmed = _core.trim_json(row, (max(left, 0), in_tokens), "", spec.shares)
+    trimmed = _core.trim_json(row, (max(left, 0), in_tokens, weights), "", spec.shares)
     rows = Omission("", "rows", 1, total)
     if trimmed is None:
         told = table.marker(0, total, 0, hint)

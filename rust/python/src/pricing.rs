@@ -39,6 +39,9 @@ impl Pricing {
 
     /// Whatever a caller may name a profile by.
     pub(crate) fn named(profile: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if profile.is_none() || profile.is_instance_of::<Weights>() {
+            return Pricing::of(Some(profile));
+        }
         static PRICING_OF: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
         let py = profile.py();
         let pricing_of = PRICING_OF.import(py, "turnfit.tokens.profiles", "pricing_of")?;

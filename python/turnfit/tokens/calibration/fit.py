@@ -39,13 +39,12 @@ ROUNDS, SMALL_ERROR = 4, 0.03
 CHANCES, TINY = 3, 1e-9
 """So often pivoting may get no better before it goes one by one; less than this is zero."""
 
-UNSEEN = 80
+UNSEEN = 90
 """A script that no sample has costs, for each byte, what this percentile of the scripts does
 that the samples have: it is likely one of those that the vocabulary merged little of."""
 
-SEEN, COSTS = 200, 0.05
-"""A script is known by at least so many characters, which cost at least so much a byte: in
-formulas there are letters that say nothing of the language."""
+SEEN = 200
+"""A script is known by at least so many characters."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +125,7 @@ def _with_scripts(weights: Array, matrix: Array) -> Array:
         single[group.indices] += weights[place]
         counts = matrix[:, group.indices].sum(0)
         cost = counts @ single[group.indices] / max(counts @ sizes[group.indices], 1)
-        if counts.sum() >= SEEN and cost >= COSTS:
+        if counts.sum() >= SEEN:
             known[group.indices] = True
             per_byte.append(cost)
     unseen = sizes * (np.percentile(per_byte, UNSEEN) if per_byte else 1)
