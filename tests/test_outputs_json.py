@@ -78,7 +78,7 @@ class TestAnyDocument:
     @given(json_values, st.integers(30, 400))
     def test_down_to_the_smallest_marker(self, value: Any, size: int) -> None:
         text = json.dumps(value, ensure_ascii=False)
-        trimmed = _core.trim_json(text, (size, False), "", 0.5)
+        trimmed = _core.trim_json(text, (size, False, None), "", 0.5)
         stub = f'{{"_omitted":{{"chars":{len(text)}}}}}'
         if trimmed is None:
             assert size < min(len(text), len(stub))

@@ -198,7 +198,7 @@ class TestTheCut:
             ({"max_chars": 500, "on_excess": "drop"}, "on_excess must be one of"),
             ({"max_chars": 500, "structure": "xml"}, "structure must be one of"),
             ({"max_chars": 500, "head_share": 1.5}, "head_share must be from 0 to 1"),
-            ({"max_chars": 500, "profile": "gpt"}, "profile must be"),
+            ({"max_chars": 500, "profile": "gpt"}, "no profile"),
         ],
     )
     def test_what_cannot_be_is_refused_by_name(self, wrong: dict[str, Any], told: str) -> None:

@@ -5,6 +5,8 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Buffer
 
+from turnfit.tokens.profiles import Profile
+
 __all__ = [
     "FRAME",
     "NOTE_LENGTH",
@@ -14,6 +16,7 @@ __all__ = [
     "Recogniser",
     "Table",
     "Terms",
+    "Weights",
     "__version__",
     "count_files",
     "count_scripts",
@@ -25,10 +28,11 @@ __all__ = [
     "estimate_code_points",
     "estimate_objects",
     "estimate_tool",
-    "last_marker",
+    "features",
     "find_lines",
     "fits",
     "is_json",
+    "last_marker",
     "price",
     "read_message",
     "recognise",
@@ -41,7 +45,13 @@ __version__: str
 FRAME: int
 NOTE_LENGTH: int
 
-def estimate(text: str | Buffer | NDArray[np.uint8], /) -> int: ...
+def estimate(
+    text: str | Buffer | NDArray[np.uint8],
+    /,
+    *,
+    profile: str | Profile | Weights | Callable[[str], int] | None = None,
+) -> int: ...
+def features(text: str | Buffer | NDArray[np.uint8], /) -> tuple[list[int], list[int]]: ...
 def count_scripts(text: str | Buffer | NDArray[np.uint8], /) -> tuple[int, int, int]: ...
 def price(ascii: int, cjk: int, other: int) -> int: ...
 def estimate_arrow(column: Any, exact: bool, threads: int) -> Any: ...
@@ -53,9 +63,12 @@ def cut_before(text: bytes, place: int) -> int: ...
 def count_files(
     paths: Sequence[str], threads: int, told: Callable[[int], object] | None
 ) -> list[tuple[int, int, int] | int]: ...
-def estimate_tool(tool: Any, /) -> int: ...
+def estimate_tool(tool: Any, pricing: Weights | Callable[[str], int] | None = None, /) -> int: ...
 def read_message(
-    table: Table, index: int, message: Any
+    table: Table,
+    index: int,
+    message: Any,
+    pricing: Weights | Callable[[str], int] | None = None,
 ) -> tuple[
     Literal["system", "user", "assistant", "tool"],
     int,
@@ -63,21 +76,21 @@ def read_message(
 ]: ...
 def last_marker(table: Table, messages: list[Any]) -> int | None: ...
 def recognise(messages: Iterable[Any], recogniser: Recogniser) -> str | None: ...
-def fits(text: str, limit: tuple[int, bool]) -> bool: ...
+def fits(text: str, limit: tuple[int, bool, Weights | None]) -> bool: ...
 def cut_text(
-    text: str, start: int, limit: tuple[int, bool], reserved: str, head_share: float
+    text: str, start: int, limit: tuple[int, bool, Weights | None], reserved: str, head_share: float
 ) -> tuple[int, int]: ...
 def cut_rows(
     text: str,
     start: int,
-    limit: tuple[int, bool],
+    limit: tuple[int, bool, Weights | None],
     reserved: str,
     head_share: float,
     quoted: bool,
 ) -> tuple[int, int, int, int, int]: ...
 def safe_place(text: str, place: int, forward: bool) -> int: ...
 def trim_json(
-    text: str, limit: tuple[int, bool], hint: str, head_share: float
+    text: str, limit: tuple[int, bool, Weights | None], hint: str, head_share: float
 ) -> (
     tuple[
         str,
@@ -105,8 +118,7 @@ class Recogniser:
 @final
 class Reading:
     def __new__(cls, role: str, rows: Sequence[tuple[Any, ...]]) -> Reading: ...
-    @property
-    def tokens(self) -> int: ...
+    def tokens(self, pricing: Weights | Callable[[str], int] | None = None) -> int: ...
 
 @final
 class Terms:
@@ -124,6 +136,8 @@ class Terms:
         clear_inputs: bool,
         pinned: set[int] | Callable[[Any], bool],
         treatment: Callable[[str], tuple[bool, bool]],
+        pricing: Weights | Callable[[str], int] | None,
+        scale: float,
     ) -> Terms: ...
 
 @final
@@ -154,3 +168,11 @@ class Plan:
     @property
     def kept(self) -> list[tuple[int, int]]: ...
     def goes_on_in(self, later: Plan) -> bool: ...
+
+@final
+class Weights:
+    SIZES: tuple[int, int, int]
+    UNIT: int
+    shapes: list[str]
+    def __new__(cls, weights: Sequence[int]) -> Weights: ...
+    def weigh(self, text: str | Buffer | NDArray[np.uint8]) -> int: ...

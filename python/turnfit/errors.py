@@ -10,8 +10,7 @@ Bad arguments are plain ``TypeError`` and ``ValueError`` with the parameter name
 
 from __future__ import annotations
 
-__all__ = ["BudgetError", "BusyError", "FormatError",
-    "MissingExtraError", "TurnfitError"]
+__all__ = ["BudgetError", "BusyError", "FormatError", "MissingExtraError", "TurnfitError"]
 
 
 class TurnfitError(Exception):

@@ -13,6 +13,7 @@ import click
 
 from turnfit import __version__
 from turnfit.cli.auditing import audit_log, is_within, print_audit
+from turnfit.cli.calibrating import calibrate_profile, print_errors
 from turnfit.cli.estimating import print_estimates
 from turnfit.cli.exits import OK, WRONG
 from turnfit.cli.explaining import explain_fit
@@ -282,3 +283,42 @@ def _toml(path: str) -> dict[str, Any]:
         return tomllib.loads(Path(path).read_text("utf-8"))
     except ValueError as error:
         raise InputError(f"{path}: not TOML: {error}") from error
+
+
+@commands.command("calibrate", **_OPTIONS)
+@click.argument("texts", metavar="TEXTS", type=click.Path(exists=True, path_type=Path))
+@click.option("--column", metavar="NAME", help="The column of a table of true counts.")
+@click.option(
+    "--tokenizer",
+    metavar="NAME",
+    help="What counts the texts of a folder: module:function, or a name that turnfit.exact knows.",
+)
+@click.option("--name", metavar="NAME", help="The profile's name.")
+@click.option("--version", type=click.IntRange(min=1), default=1, help="The profile's version.")
+@click.option("--out", metavar="FILE", help="Where the profile goes.")
+@click.option("--json", "as_json", is_flag=True, help="Print the errors as JSON.")
+def _calibrate(
+    texts: Path,
+    column: str | None,
+    tokenizer: str | None,
+    name: str | None,
+    version: int,
+    out: str | None,
+    as_json: bool,
+) -> int:
+    """Make a profile out of texts whose true token counts are known.
+
+    TEXTS is a folder of texts, which --tokenizer counts, or a table with the columns path,
+    start, end and a --column of true counts, separated by tabs. The first part of a path is
+    the kind of text. Prints the errors on whole sources that were left out of the fit.
+
+    \b
+    Examples:
+      turnfit calibrate texts/ --tokenizer mine:count --name mine --out mine.json
+      turnfit calibrate corpus/counts.tsv --column o200k_base --out o200k_base.json
+    """
+    made, inputs = calibrate_profile(texts, column, tokenizer, name, version)
+    print_errors(made, as_json)
+    if out is not None:
+        write_file(out, made.to_json(inputs).encode())
+    return OK

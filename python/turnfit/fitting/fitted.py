@@ -111,13 +111,15 @@ class Fitted:
 
     @property
     def fits(self) -> bool:
-        """Whether the request is within the budget."""
-        return self.tokens <= self.budget
+        """Whether the request is within the budget, less the policy's margin."""
+        return self.over == 0
 
     @property
     def over(self) -> int:
-        """By how many tokens the request is over the budget; 0 where it fits."""
-        return max(0, self.tokens - self.budget)
+        """By how many tokens the request is over the budget, less the policy's margin; 0
+        where it fits.
+        """
+        return max(0, self.tokens + self._frame.held_back - self.budget)
 
     @property
     def sendable(self) -> bool:

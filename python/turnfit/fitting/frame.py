@@ -26,36 +26,38 @@ class Frame:
     Attributes:
         policy: the policy.
         fixed: tokens of all that is sent besides the messages.
+        held_back: tokens that are not sent, in reserve for the estimate's error.
     """
 
     policy: Policy
     fixed: int
+    held_back: int
 
     @classmethod
     def of(cls, policy: Policy, system: Any, tools: Any) -> Frame:
         """Prices the parts; a `BudgetError` where nothing is left for messages."""
         pricing = policy.pricing
         parts = {
-            "margin": policy.held_back,
             "reserve": policy.reserve,
             "system": ceil(policy.scale * system_tokens(system, pricing)),
             "tools": ceil(policy.scale * tools_tokens(tools, pricing)),
             "frame": FRAME,
         }
-        fixed = sum(parts.values())
-        if fixed > policy.budget:
+        fixed, held_back = sum(parts.values()), policy.held_back
+        if fixed + held_back > policy.budget:
+            parts = {"margin": held_back, **parts} if held_back else parts
             named = ", ".join(f"{name} {tokens:,}" for name, tokens in parts.items() if tokens)
             raise BudgetError(
                 f"the budget of {policy.budget:,} tokens has no room for messages: "
-                f"{named} tokens are {fixed - policy.budget:,} too many",
+                f"{named} tokens are {fixed + held_back - policy.budget:,} too many",
                 parts,
             )
-        return cls(policy, fixed)
+        return cls(policy, fixed, held_back)
 
     def plan(self, ledger: _core.Ledger) -> _core.Plan:
         """The plan for a request from this history."""
         policy = self.policy
-        room = policy.budget - self.fixed
+        room = policy.budget - self.held_back - self.fixed
         tokens = policy.keep_tokens
         if tokens is None:
             results = int(policy.keep[1])

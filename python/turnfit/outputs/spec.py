@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from turnfit import _core
-from turnfit.tokens.profiles import Profile, pricing_of
 from turnfit.outputs import wording
+from turnfit.tokens.profiles import Profile, pricing_of
 
 if TYPE_CHECKING:
     from turnfit.outputs.summary import Summariser

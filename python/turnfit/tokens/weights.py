@@ -188,7 +188,8 @@ def read_weights(written: Mapping[str, Any]) -> list[int]:
     Raises:
         ValueError: for a shape, a letter or a range that there is not, with its name.
 
-    >>> weights = read_weights({"shapes": {"letter after blank": 5}, "characters": {"0041-0043": 7}})
+    >>> written = {"shapes": {"letter after blank": 5}, "characters": {"0041-0043": 7}}
+    >>> weights = read_weights(written)
     >>> weights[0], weights[index(0x42)], weights[index(0x44)]
     (5, 7, 0)
     """

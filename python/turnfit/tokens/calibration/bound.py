@@ -52,9 +52,11 @@ def fit_bound(parts_: Array, counts: Array, lengths: Array) -> Bound:
     rows, kinds = columns[:, used].shape
     # misses = columns @ factors + above - below; above is what the bound lacks.
     equal = hstack([csr_matrix(columns[:, used]), eye(rows), -eye(rows)], format="csr")
-    cost = np.concatenate([np.full(kinds, 1e-6), np.full(rows, QUANTILE), np.full(rows, 1 - QUANTILE)])
+    cost = np.concatenate(
+        [np.full(kinds, 1e-6), np.full(rows, QUANTILE), np.full(rows, 1 - QUANTILE)]
+    )
     found = linprog(cost, A_eq=equal, b_eq=misses, bounds=(0, None), method="highs").x[:kinds]
-    factors = np.zeros(len(used))
+    factors = np.zeros(columns.shape[1])
     factors[used] = np.ceil(found * 1000) / 1000
     names = [ASCII_GROUP, *(group.name for group in GROUPS)]
     scripts = np.clip(factors[1:-1], LEAST, MOST)

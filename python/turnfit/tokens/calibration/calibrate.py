@@ -156,7 +156,8 @@ def _upper(parts_: Array, bound: Any) -> Array:
     names = [ASCII_GROUP, *(group.name for group in GROUPS)]
     factors = np.array([1 + bound.factors.get(name, 0) for name in names])
     grown: Array = parts_ @ factors
-    return np.ceil(grown + bound.root * np.sqrt(grown))
+    upper: Array = np.ceil(grown + bound.root * np.sqrt(grown))
+    return upper
 
 
 REQUESTS, TEXTS = 2000, 12

@@ -138,12 +138,11 @@ def _reachable_bytes() -> list[float]:
 
 def left_out(
     samples: Samples, design: Design, progress: Callable[[int], object] | None = None
-) -> tuple[Array, Array]:
+) -> tuple[NDArray[np.int64], Array]:
     """What each sample costs by weights from other sources alone.
 
     Returns:
-        The prices in tokens, and the weights behind each: the lot of each sample, and the
-        weights of each lot.
+        The lot of each sample, and the weights fitted without each lot, in tokens.
     """
     lots = _lots(samples, design)
     weights = np.zeros((FOLDS, LENGTH))
