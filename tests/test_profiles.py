@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from turnfit import _core
 from turnfit.tokens.profiles import SCRIPT, profile_of
-from turnfit.tokens.weights import LENGTH, read_weights, written_weights
+from turnfit.tokens.weights import CHARACTERS, LENGTH, reachable, read_weights, written_weights
 
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
 CALIBRATED = [name for name in tf.profiles() if name != "script"]
@@ -108,15 +108,14 @@ def test_the_script_profile_has_no_bound() -> None:
         SCRIPT.upper("text")
 
 
-@given(
-    weights=st.lists(st.integers(0, 0xFFFF), min_size=8, max_size=8),
-    start=st.integers(0, LENGTH - 8),
-)
-def test_weights_are_read_as_they_were_written(weights: list[int], start: int) -> None:
-    every = [0] * LENGTH
-    every[start : start + 8] = weights
-    read = read_weights(json.loads(json.dumps(written_weights(every))))
-    assert read_weights(written_weights(read)) == read
+@given(st.lists(st.tuples(st.integers(0, LENGTH - 1), st.integers(0, 0xFFFF)), max_size=30))
+def test_weights_are_read_as_they_were_written(runs: list[tuple[int, int]]) -> None:
+    weights = [0] * LENGTH
+    for start, weight in runs:
+        for at in range(start, LENGTH):
+            if at not in CHARACTERS or reachable(at - CHARACTERS.start):
+                weights[at] = weight
+    assert read_weights(json.loads(json.dumps(written_weights(weights)))) == weights
 
 
 def test_a_broken_profile_is_told() -> None:

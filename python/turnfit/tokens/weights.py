@@ -170,7 +170,7 @@ def _runs(weights: Sequence[int]) -> Iterator[tuple[str, int]]:
     for weight, equal in groupby(weights):
         end = at + len(list(equal))
         if weight:
-            first, last = _first(at), _first(end) - 1
+            first, last = _first(at), _last(end - 1)
             yield (f"{first:04X}" if first == last else f"{first:04X}-{last:04X}", weight)
         at = end
 
@@ -180,6 +180,13 @@ def _first(at: int) -> int:
     if at < _BLOCKS:
         return at
     return (at - _BLOCKS) << 6 if at < _PLANES else (at - _PLANES) << 12
+
+
+def _last(at: int) -> int:
+    """The last code point at an index among the characters."""
+    if at < _BLOCKS:
+        return at
+    return _first(at) + (0x3F if at < _PLANES else 0xFFF)
 
 
 def read_weights(written: Mapping[str, Any]) -> list[int]:
