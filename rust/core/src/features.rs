@@ -155,9 +155,9 @@ pub const INDICES: usize = 0xC00 + 0x110;
 #[must_use]
 pub fn index(code_point: u32) -> usize {
     let index = match code_point {
-        ..0x800 => code_point,
-        ..0x1_0000 => 0x800 + (code_point >> 6),
-        ..0x11_0000 => 0xC00 + (code_point >> 12),
+        0..0x800 => code_point,
+        0x800..0x1_0000 => 0x800 + (code_point >> 6),
+        0x1_0000..0x11_0000 => 0xC00 + (code_point >> 12),
         _ => 0x800 + (0xFFFD >> 6),
     };
     index as usize
@@ -340,7 +340,8 @@ impl Features {
 
 impl Before {
     fn then(self, code_point: u32, here: Class, previous: Option<Class>) -> Self {
-        let joins = previous.is_some_and(|previous| previous == here || previous.is_letter() && here.is_letter());
+        let joins =
+            previous.is_some_and(|previous| previous == here || previous.is_letter() && here.is_letter());
         let grows = |happens: bool, count: u64| if happens { count + 1 } else { 0 };
         Self {
             code_point: Some(code_point),

@@ -51,7 +51,8 @@ fn assert_units(code_points: &[u32], weights: &Weights) {
             assert_eq!(weigher.weight(), expected, "{level:?} {code_points:?}");
         };
         fill(&|weigher| weigher.ucs4(code_points));
-        if let Ok(units) = code_points.iter().map(|&unit| u16::try_from(unit)).collect::<Result<Vec<_>, _>>() {
+        if let Ok(units) = code_points.iter().map(|&unit| u16::try_from(unit)).collect::<Result<Vec<_>, _>>()
+        {
             fill(&|weigher| weigher.ucs2(&units));
             let (head, tail) = units.split_at(units.len() / 3);
             fill(&|weigher| {
@@ -111,7 +112,13 @@ fn every_shape_alone() {
 #[test]
 fn the_edges_of_every_range() {
     for at in 0..INDICES as u32 {
-        let code_point = if at < 0x800 { at } else if at < 0xC00 { (at - 0x800) << 6 } else { (at - 0xC00) << 12 };
+        let code_point = if at < 0x800 {
+            at
+        } else if at < 0xC00 {
+            (at - 0x800) << 6
+        } else {
+            (at - 0xC00) << 12
+        };
         let edges = [code_point, code_point + 1, code_point.saturating_sub(1)];
         assert_units(&edges.repeat(30), weights());
         let text: String = edges.iter().filter_map(|&edge| char::from_u32(edge)).collect();
@@ -139,9 +146,8 @@ fn mixtures() -> impl Strategy<Value = Vec<u8>> {
         2 => any::<char>().prop_map(|character| character.to_string().into_bytes()),
         1 => (any::<u8>(), 0..80usize).prop_map(|(byte, length)| vec![byte; length]),
     ];
-    vec((ragged, 0..90usize), 0..30).prop_map(|parts| {
-        parts.into_iter().flat_map(|(part, kept)| part.into_iter().take(kept)).collect()
-    })
+    vec((ragged, 0..90usize), 0..30)
+        .prop_map(|parts| parts.into_iter().flat_map(|(part, kept)| part.into_iter().take(kept)).collect())
 }
 
 proptest! {

@@ -66,7 +66,8 @@ fn read_object(
     if let Ok(reading) = read.cast::<Reading>() {
         return reading.get().priced_by(py, pricing);
     }
-    let read = read.extract::<(String, Bound<'_, PyAny>)>().and_then(|(role, rows)| Reading::new(&role, &rows));
+    let read =
+        read.extract::<(String, Bound<'_, PyAny>)>().and_then(|(role, rows)| Reading::new(&role, &rows));
     read.and_then(|reading| reading.priced_by(py, pricing)).map_err(|error| at_message(py, index, error))
 }
 

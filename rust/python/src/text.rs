@@ -229,10 +229,7 @@ pub(crate) fn counts_of(text: &Bound<'_, PyAny>) -> PyResult<ScriptCounts> {
 
 /// Looks at whatever may be called a text; other threads may run meanwhile if it is
 /// long and its memory can't change.
-pub(crate) fn of_text<T: Send>(
-    text: &Bound<'_, PyAny>,
-    look: impl Fn(Row<'_>) -> T + Sync,
-) -> PyResult<T> {
+pub(crate) fn of_text<T: Send>(text: &Bound<'_, PyAny>, look: impl Fn(Row<'_>) -> T + Sync) -> PyResult<T> {
     let py = text.py();
     let unlocked = |row: Row<'_>| if row.len() >= LONG { py.detach(|| look(row)) } else { look(row) };
     if let Ok(string) = text.cast::<PyString>() {

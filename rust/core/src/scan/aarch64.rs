@@ -14,9 +14,9 @@ use std::arch::aarch64::*;
 use super::container::{self, Rest};
 use super::kernel::{self, Block, Bytes, Lookup, Masks};
 use super::strings::{self, Units};
-use super::{Kernels, Level, ScriptCounts};
 use super::weigh::stripe::{Classes, WORDS, classes_by_registers};
 use super::weigh::{self, Buffer, Weigh, Weights};
+use super::{Kernels, Level, ScriptCounts};
 
 /// The entry points of a level, if it is one of this architecture's and the
 /// machine has it.

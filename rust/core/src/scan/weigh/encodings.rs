@@ -66,7 +66,12 @@ pub(in super::super) fn utf8(weights: &Weights, bytes: &[u8], room: &mut [u8]) -
 
 /// Adds the character with which `bytes`, which aren't none, begin.
 #[inline(always)]
-pub(in super::super) fn character(weights: &Weights, bytes: &[u8], room: &mut [u8], filled: Filled) -> Filled {
+pub(in super::super) fn character(
+    weights: &Weights,
+    bytes: &[u8],
+    room: &mut [u8],
+    filled: Filled,
+) -> Filled {
     let (length, code_point) = decode(bytes);
     room[filled.written] = code_point.min(HIGH.into()) as u8;
     Filled {

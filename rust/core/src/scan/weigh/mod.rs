@@ -17,8 +17,8 @@ use super::{Level, active};
 pub(super) use encodings::Filled;
 use stripe::{Classes, Mask, STRIPE, WORDS};
 
-pub use weights::Weights;
 pub(super) use weights::Table;
+pub use weights::Weights;
 
 /// What a level does in its own way.
 pub(super) trait Weigh {

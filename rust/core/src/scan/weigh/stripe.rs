@@ -148,7 +148,8 @@ pub(in super::super) fn classes_by_registers<V: Bytes>(characters: &[u8], at: us
         classes.high |= here.high() << lane;
         classes.same |= here.equal(before) << lane;
     }
-    classes.sign = !(classes.lower | classes.upper | classes.digit | classes.blank | classes.newline | classes.high);
+    classes.sign =
+        !(classes.lower | classes.upper | classes.digit | classes.blank | classes.newline | classes.high);
     classes.among(lanes)
 }
 

@@ -7,9 +7,9 @@ use std::arch::x86_64::*;
 use super::super::container::{self, Rest};
 use super::super::kernel::{self, Block, Bytes, Lookup, Masks};
 use super::super::strings::{self, Units};
-use super::super::{Kernels, ScriptCounts};
 use super::super::weigh::stripe::{Classes, WORDS, classes_by_registers};
 use super::super::weigh::{self, Buffer, Filled, Weigh, Weights};
+use super::super::{Kernels, ScriptCounts};
 
 super::entry_points!(
     "avx512f,avx512bw,avx2,bmi1,bmi2,lzcnt,popcnt",

@@ -5,10 +5,10 @@
 
 use std::arch::x86_64::*;
 
-use super::super::kernel::{self, Bytes, Lookup, Masks};
-use super::super::{Kernels, ScriptCounts, strings, tables};
 use super::super::container::{self, Rest};
+use super::super::kernel::{self, Bytes, Lookup, Masks};
 use super::super::weigh::{self, Buffer, Filled, Weigh, Weights};
+use super::super::{Kernels, ScriptCounts, strings, tables};
 use super::avx512::{U16, U32};
 
 super::entry_points!(

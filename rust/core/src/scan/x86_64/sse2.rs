@@ -7,9 +7,9 @@ use std::arch::x86_64::*;
 use super::super::container::{self, Rest};
 use super::super::kernel::{self, Block, Bytes, Masks};
 use super::super::strings::{self, Units};
-use super::super::{Kernels, ScriptCounts, tables};
 use super::super::weigh::stripe::{Classes, WORDS, classes_by_registers};
 use super::super::weigh::{self, Buffer, Filled, Weigh, Weights};
+use super::super::{Kernels, ScriptCounts, tables};
 
 super::entry_points!("sse2", "sse2");
 

@@ -238,7 +238,9 @@ fn gather(weights: &Weights, indices: __m512i) -> u64 {
         )
     };
     // SAFETY: likewise.
-    unsafe { _mm512_reduce_add_epi32(_mm512_add_epi32(gather16(weights, low), gather16(weights, high))) as u64 }
+    unsafe {
+        _mm512_reduce_add_epi32(_mm512_add_epi32(gather16(weights, low), gather16(weights, high))) as u64
+    }
 }
 
 #[inline(always)]
@@ -269,6 +271,7 @@ fn block(weights: &Weights, window: &Window, room: &mut [u8; BLOCK], filled: Fil
 }
 
 /// Lead bytes by the length of what they lead, and continuation bytes.
+#[derive(Clone, Copy)]
 struct Leads {
     continuing: u64,
     two: u64,
