@@ -95,6 +95,13 @@ impl Ledger {
         self.ledger.orphans().map(|row| (row.message, row.place)).collect()
     }
 
+    /// Where the history may be cut: how long its preamble is, its first user message, and
+    /// the safe starts of turns and of rounds, in rising order.
+    fn cuts(&self) -> (usize, Option<usize>, Vec<u32>, Vec<u32>) {
+        let ledger = &self.ledger;
+        (ledger.preamble(), ledger.first_user(), ledger.turns().to_vec(), ledger.rounds().to_vec())
+    }
+
     /// Plans a request of at most `room` tokens.
     fn plan(&self, room: u64, keep_in: &str, keep: u64, keep_at_least: usize, stride: u64) -> PyResult<Plan> {
         let keep = match keep_in {
