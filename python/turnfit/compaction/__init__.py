@@ -16,6 +16,8 @@ schema, `checklist` says what is missing, `compact` does it, and `Regret` measur
 
 from turnfit.compaction.answering import from_answer
 from turnfit.compaction.boundary import Boundary
+from turnfit.compaction.chart import chart
+from turnfit.compaction.checklist import Gap, checklist
 from turnfit.compaction.compacting import Compacted, compact, is_record
 from turnfit.compaction.effects import Effect, Effects
 from turnfit.compaction.event import Event
@@ -30,7 +32,10 @@ from turnfit.compaction.record import (
     Remaining,
     Workspace,
 )
+from turnfit.compaction.regret import Finding, Regret
 from turnfit.compaction.rendering import parse, render
+from turnfit.compaction.simulated import simulated
+from turnfit.compaction.table import Rate, RegretTable
 from turnfit.compaction.wire import answer_schema, from_dict, structured_output, to_dict, tool
 from turnfit.errors import CompactionError, RecordError
 
@@ -46,18 +51,26 @@ __all__ = [
     "Event",
     "FactLog",
     "FileState",
+    "Finding",
+    "Gap",
     "Handle",
     "Open",
+    "Rate",
     "RecordError",
+    "Regret",
+    "RegretTable",
     "Remaining",
     "Workspace",
     "answer_schema",
+    "chart",
+    "checklist",
     "compact",
     "from_answer",
     "from_dict",
     "is_record",
     "parse",
     "render",
+    "simulated",
     "structured_output",
     "to_dict",
     "tool",

@@ -31,10 +31,11 @@ class Happening(NamedTuple):
         at: the index of the message that called.
         seen: the index of the message that told of the outcome.
         part: of a read: which part of the file; of a call: its arguments as JSON.
-        digest: of a read or call: of what came back; of a write: of the whole new content.
+        digest: of a write: of the whole new content, where the call tells it.
         size: of a write: the content's bytes in UTF-8.
         exit: of a run: its status, where it is told.
         amount: of a spending.
+        back: of a read or call: the text that came back.
     """
 
     what: What
@@ -46,6 +47,7 @@ class Happening(NamedTuple):
     size: int | None = None
     exit: int | None = None
     amount: float = 0
+    back: str = ""
 
 
 def digest_of(text: str) -> str:
@@ -146,7 +148,7 @@ class Watch:
         self, at: int, call: SeenCall, result: SeenResult, seen: int
     ) -> Iterator[Happening]:
         arguments = json.dumps(call.arguments, sort_keys=True, ensure_ascii=False, default=str)
-        yield Happening("call", call.name, at, seen, arguments, digest_of(result.text))
+        yield Happening("call", call.name, at, seen, arguments, back=result.text)
         failed = result.is_error or bool(self.effects.failed.search(result.text))
         place = self.effects.place.search(result.text)
         if place and not self.cwd:
@@ -188,7 +190,7 @@ class Watch:
         if effect.kind in ("reads", "opens"):
             told = {name: call.arguments[name] for name in effect.part if call.arguments.get(name)}
             part = json.dumps(told, sort_keys=True, default=str) if told else ""
-            yield Happening("read", path, at, seen, part, digest_of(result.text))
+            yield Happening("read", path, at, seen, part, back=result.text)
             if effect.kind == "opens":
                 self.open = path
             return
@@ -212,8 +214,7 @@ class Watch:
                 cwd = normal_path(effect.cwd, self.cwd) if effect.cwd else self.cwd
                 path = normal_path(effect.path, cwd)
                 if effect.kind == "reads":
-                    digest = digest_of(result.text)
-                    yield Happening("read", path, at, seen, effect.part, digest)
+                    yield Happening("read", path, at, seen, effect.part, back=result.text)
                 else:
                     yield _written(_DONE[effect.kind], path, at, seen, effect.content)
         if parsed.cwd and exit_ in (0, None):

@@ -230,8 +230,9 @@ class _Walk:
         elif isinstance(value, list | tuple):
             for part in value:
                 self.part(part, body, row)
-        elif isinstance(value, dict) and body is not None and list(value) == [body.wrap]:
-            self.text(value[body.wrap], row)
+        elif isinstance(value, dict) and len(value) == 1:
+            # An object that only wraps the text, under whatever key.
+            self.text(next(iter(value.values())), row)
         else:
             self.text(value, row)
 
