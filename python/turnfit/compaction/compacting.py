@@ -27,6 +27,9 @@ __all__ = ["Compacted", "compact", "is_record"]
 _RECORD_SHARE = 8
 """The record may take this part of the budget, where nothing else is said."""
 
+_RECORD_MOST = 16_000
+"""More is no record any more, however large the window; and no model could write it."""
+
 _MORE = 2
 """So many times as much is kept behind a milestone that nothing has checked."""
 
@@ -89,7 +92,8 @@ def compact(
         system: a system prompt that is sent beside the messages.
         tools: the tool definitions, as they are sent.
         format: the format, or its name; recognised where it is not given.
-        record_tokens: what the record may take; an eighth of the budget by default.
+        record_tokens: what the record may take; an eighth of the budget by default, at most
+            16,000.
         least_gain: the share of the request that must be freed; less isn't worth the loss
             and the provider's cache.
 
@@ -120,8 +124,8 @@ def compact(
         return Compacted(view.messages, record, None, view.policy, origins)
     if record.is_blank:
         raise CompactionError("the record is blank; the history stays as it is")
-    budget = view.policy.budget
-    most = max(1, budget // _RECORD_SHARE) if record_tokens is None else record_tokens
+    share = min(view.policy.budget // _RECORD_SHARE, _RECORD_MOST)
+    most = max(1, share) if record_tokens is None else record_tokens
     work = _Compaction(view, record, reached, render(record, most))
     return work.done(boundary, least_gain)
 
@@ -194,10 +198,14 @@ class _View:
 def _record_texts(
     messages: Sequence[Message], format_: Format, ledger: _core.Ledger
 ) -> dict[int, str]:
-    """The records by index. A record opens a turn, so that only few messages are read."""
-    _, first, turns, _ = ledger.cuts()
+    """The records by index.
+
+    A record opens a turn, so that only few messages are read; besides those that a
+    provider's own compaction has replaced, which count as preamble.
+    """
+    preamble, first, turns, _ = ledger.cuts()
     found: dict[int, str] = {}
-    for index in dict.fromkeys([*([] if first is None else [first]), *turns]):
+    for index in {*range(preamble), *([] if first is None else [first]), *turns}:
         for text in contents(messages[index], format_, index).texts:
             if holds_record(text):
                 found[index] = text
@@ -253,15 +261,28 @@ class _Compaction:
         first = max([self.anchor, *(index + 1 for index in self.view.records)])
         starts = sorted({*turns, *rounds})
         starts = starts[bisect_left(starts, first + 1) :]
-        if not starts:
-            raise CompactionError("there is nothing that could safely be dropped")
-        fits = self.fits()
-        chosen = starts[-1]
-        for start in reversed(starts):
-            if not fits(start):
+        fits, chosen = self.fits(), None
+        for begin in reversed(starts):
+            if self.is_told_after(begin):
+                continue
+            if not fits(begin) and chosen is not None:
                 break
-            chosen = start
+            chosen = begin
+        if chosen is None:
+            raise CompactionError("there is nothing that could safely be dropped")
         return chosen
+
+    def is_told_after(self, begin: int) -> bool:
+        """Whether only words stand there about calls right before, which would be gone.
+
+        A model that reads what was said of calls, without the calls, says such things
+        without calling.
+        """
+        now, before = (
+            contents(self.view.messages[index], self.view.format, index)
+            for index in (begin, begin - 1)
+        )
+        return now.role == "assistant" and not now.calls and bool(before.results)
 
     def fits(self) -> Callable[[int], bool]:
         """Whether what begins at a start is within `keep`; asked from the newest back."""

@@ -87,10 +87,10 @@ class Effect:
         """It asks the user."""
         return cls("asks", question)
 
-    def when_(self, **values: Any) -> Effect:
+    def only(self, **values: Any) -> Effect:
         """The effect, only where arguments have these values: one, or a tuple of them.
 
-        >>> Effect.reads("path").when_(command="view").when
+        >>> Effect.reads("path").only(command="view").when
         (('command', ('view',)),)
         """
         pairs = ((k, v if isinstance(v, tuple) else (v,)) for k, v in values.items())

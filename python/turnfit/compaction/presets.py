@@ -21,7 +21,7 @@ CLAUDE_CODE = Effects(
         "Write": (Effect.writes("file_path", content="content"),),
         "Edit": (
             Effect.writes("file_path"),
-            Effect.creates("file_path", content="new_string").when_(old_string=""),
+            Effect.creates("file_path", content="new_string").only(old_string=""),
         ),
         "MultiEdit": (Effect.writes("file_path"),),
         "NotebookEdit": (Effect.writes("notebook_path"),),
@@ -35,9 +35,9 @@ CLAUDE_CODE = Effects(
 """The tools of Claude Code."""
 
 _EDITOR = (
-    Effect.reads("path", part=("view_range",)).when_(command="view"),
-    Effect.creates("path", content="file_text").when_(command="create"),
-    Effect.writes("path").when_(command=("str_replace", "insert", "undo_edit")),
+    Effect.reads("path", part=("view_range",)).only(command="view"),
+    Effect.creates("path", content="file_text").only(command="create"),
+    Effect.writes("path").only(command=("str_replace", "insert", "undo_edit")),
 )
 
 OPENHANDS = Effects(
@@ -115,7 +115,7 @@ AIDER = Effects(
     {
         "search_replace": (
             Effect.writes("path"),
-            Effect.creates("path", content="new").when_(old=""),
+            Effect.creates("path", content="new").only(old=""),
         )
     },
     words=_edit_blocks,
