@@ -101,7 +101,8 @@ class Effect:
         return all(arguments.get(name) in values for name, values in self.when)
 
 
-NEVER = re.compile(r"(?!)")
+NEVER = re.compile(r"\A(?!)")
+"""Fails at once; without its anchor it would try every place of a text."""
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import PurePosixPath
 
 from turnfit.compaction.effects import Effects
-from turnfit.compaction.happenings import Happening, Watch
+from turnfit.compaction.happenings import Happening, Watch, directories
 from turnfit.compaction.presets import CODING
 from turnfit.compaction.record import (
     CarryOver,
@@ -104,7 +103,7 @@ class FactLog:
         path = happening.subject
         if state != "deleted":
             # What is written into a directory that was deleted brings it back.
-            for above in map(str, PurePosixPath(path).parents):
+            for above in directories(path):
                 if above in self._files and self._files[above].state == "deleted":
                     self._put(FileState(above, "written"))
         self._put(FileState(path, state, happening.digest, happening.size))

@@ -17,7 +17,7 @@ from turnfit.compaction.effects import Effect, Effects
 from turnfit.compaction.shell import parse_shell
 from turnfit.messages.contents import Contents, SeenCall, SeenResult
 
-__all__ = ["Happening", "Watch", "digest_of", "normal_path"]
+__all__ = ["Happening", "Watch", "digest_of", "directories", "normal_path"]
 
 What: TypeAlias = Literal["call", "read", "write", "create", "delete", "run", "spend", "ask"]
 
@@ -30,12 +30,13 @@ class Happening(NamedTuple):
         subject: a normal path, a command, a question, what is spent, a tool's name.
         at: the index of the message that called.
         seen: the index of the message that told of the outcome.
-        part: of a read: which part of the file; of a call: its arguments as JSON.
+        part: of a read: which part of the file.
         digest: of a write: of the whole new content, where the call tells it.
         size: of a write: the content's bytes in UTF-8.
         exit: of a run: its status, where it is told.
         amount: of a spending.
         back: of a read or call: the text that came back.
+        arguments: of a call.
     """
 
     what: What
@@ -48,6 +49,7 @@ class Happening(NamedTuple):
     exit: int | None = None
     amount: float = 0
     back: str = ""
+    arguments: Mapping[str, Any] = {}
 
 
 def digest_of(text: str) -> str:
@@ -76,6 +78,21 @@ _STATUS = re.compile(
 )
 _EDGE = 240
 """Tools tell the status at the start or at the end of what they print."""
+
+
+_PLACE = 1_000
+"""A prompt stands at the end of what was printed."""
+
+
+def directories(path: str) -> Iterator[str]:
+    """The directories above a normal path, from the nearest up.
+
+    >>> list(directories("/a/b/c"))
+    ['/a/b', '/a']
+    """
+    while (end := path.rfind("/")) > 0:
+        path = path[:end]
+        yield path
 
 
 def _status_in(text: str) -> int | None:
@@ -147,10 +164,9 @@ class Watch:
     def _outcome(
         self, at: int, call: SeenCall, result: SeenResult, seen: int
     ) -> Iterator[Happening]:
-        arguments = json.dumps(call.arguments, sort_keys=True, ensure_ascii=False, default=str)
-        yield Happening("call", call.name, at, seen, arguments, back=result.text)
+        yield Happening("call", call.name, at, seen, back=result.text, arguments=call.arguments)
         failed = result.is_error or bool(self.effects.failed.search(result.text))
-        place = self.effects.place.search(result.text)
+        place = self.effects.place.search(result.text, max(0, len(result.text) - _PLACE))
         if place and not self.cwd:
             # Nothing told it before the call; few calls change it.
             self._go_to(place)

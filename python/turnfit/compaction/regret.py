@@ -8,19 +8,19 @@ beside the same agent's rate for what was still in view.
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_left
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import PurePosixPath
 from typing import Literal, TypeAlias
 
 from turnfit import _core
 from turnfit.compaction.compacting import Compacted
 from turnfit.compaction.effects import Effects
 from turnfit.compaction.event import Event
-from turnfit.compaction.happenings import Happening, Watch, digest_of
+from turnfit.compaction.happenings import Happening, Watch, directories
 from turnfit.compaction.presets import CODING
 from turnfit.compaction.questions import Alike, plain_question, questions_in
 from turnfit.messages.contents import Contents, contents
@@ -63,7 +63,7 @@ class _Item:
 
     what: What
     at: int
-    digest: str
+    digest: int
     writes: int = 0
     event: int | None = None
     lost: int = 0
@@ -222,14 +222,16 @@ class Regret:
             elif one.what == "ask":
                 self._asked.append((one.subject, one.at))
         if call is not None and len(parts) == sum(one.what == "run" for one in parts):
-            key = ("call", call.subject, call.part)
-            self._fetch(key, "call", call, f"{call.subject} {call.part}", call.back)
+            given = json.dumps(call.arguments, sort_keys=True, ensure_ascii=False, default=str)
+            key = ("call", call.subject, given)
+            self._fetch(key, "call", call, f"{call.subject} {given}", call.back)
 
     def _fetch(
         self, key: tuple[str, ...], what: What, now: Happening, subject: str, back: str | None
     ) -> bool:
         """Something comes back; tells whether it is charged as come back again."""
-        digest = "" if now.subject in self._acting else digest_of(now.back)
+        # Texts of one run are told apart, and a str remembers its hash.
+        digest = 0 if now.subject in self._acting else hash(now.back)
         before = self._items.get(key)
         same = before is not None and not before.is_over and before.digest == digest
         if before is not None and same and (what == "read" or before.writes == self._writes):
@@ -268,7 +270,7 @@ class Regret:
     def _change(self, path: str) -> None:
         """What was read of a file, or of a directory above it, isn't so any more."""
         self._writes += 1
-        for above in (path, *map(str, PurePosixPath(path).parents)):
+        for above in (path, *directories(path)):
             for key in self._files.pop(above, ()):
                 self._end(self._items[key])
 
@@ -282,7 +284,7 @@ class Regret:
             if before is not None and not before.is_over:
                 self._again(before, question, at, f"{question}\n{said.text}")
                 self._end(before)
-            self._questions.put(plain, self._place(_Item("question", self._seen, "")))
+            self._questions.put(plain, self._place(_Item("question", self._seen, 0)))
         self._asked = []
 
 
