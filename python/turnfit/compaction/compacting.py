@@ -153,7 +153,7 @@ class _View:
         if isinstance(history, Conversation):
             if not (policy is None and system is None and tools is None and format is None):
                 raise TypeError("a conversation has its own policy, system, tools and format")
-            messages, found, ledger, frame = history.view()
+            messages, found, ledger, frame = history._view()
         else:
             policy = policy_of(policy, None)
             messages, frame = as_list(history), Frame.of(policy, system, tools)

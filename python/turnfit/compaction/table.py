@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections import Counter
 from math import sqrt
 from types import TracebackType
@@ -104,6 +103,9 @@ class RegretTable:
     """
 
     def __init__(self, path: str = ":memory:") -> None:
+        # Few who compact measure at once; the import costs more than all the rest.
+        import sqlite3
+
         self._connection = sqlite3.connect(path)
         self._connection.execute(_SCHEMA)
 

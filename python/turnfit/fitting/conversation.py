@@ -164,7 +164,7 @@ class Conversation:
 
         return Fitted(history, self._format, ledger, plan, self._frame, build)
 
-    def view(self) -> tuple[list[Message], Format, _core.Ledger, Frame]:
+    def _view(self) -> tuple[list[Message], Format, _core.Ledger, Frame]:
         """What fitting sees of the conversation: for rooms of turnfit that stand on it."""
         with self._alone:
             return list(self._history), self._format, self._ledger, self._frame
