@@ -220,19 +220,28 @@ class _Compaction:
     rendered: Rendered
 
     def done(self, boundary: Boundary, least_gain: float) -> Compacted:
-        view, start = self.view, self.start()
-        kept = self.kept(start)
+        view, kept = self.view, self.kept(self.start())
         note = view.format.note(self.rendered.text)
         origins: list[int | None] = [index for index in kept if index < self.anchor]
         place = len(origins)
         origins += [None, *(index for index in kept if index >= self.anchor)]
         messages = [note if at is None else view.messages[at] for at in origins]
+        event = self.event(boundary, messages, place, kept)
+        self.check_gain(event.gained, least_gain)
+        policy = self.policy_for(messages, origins, place)
+        sent = view.format.join(messages) if view.format.join else messages
+        return Compacted(sent, self.record, event, policy, tuple(origins))
+
+    def event(
+        self, boundary: Boundary, messages: list[Message], place: int, kept: list[int]
+    ) -> Event:
+        """What was done, counted anew."""
+        view = self.view
         ledger = new_ledger(_unpinned(view.policy), view.format)
         ledger.fill(messages)
         after = ledger.tokens + view.frame.fixed
-        self.check_gain(view.tokens - after, least_gain)
         then = view.situation(self.record)._replace(tokens=after, turns=0)
-        event = Event(
+        return Event(
             kind="compaction",
             at=len(view.messages),
             dropped=gone(sorted({*range(len(view.messages))} - {*kept})),
@@ -245,9 +254,6 @@ class _Compaction:
             empty=self.record.empty,
             left_out=tuple(self.rendered.dropped.items()),
         )
-        policy = self.policy_for(messages, origins, place)
-        sent = view.format.join(messages) if view.format.join else messages
-        return Compacted(sent, self.record, event, policy, tuple(origins))
 
     @property
     def anchor(self) -> int:

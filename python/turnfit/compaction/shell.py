@@ -126,25 +126,20 @@ class _Walk:
     def redirected(self, node: Any) -> None:
         body = node.child_by_field_name("body")
         redirects = [child for child in node.named_children if child != body]
-        inner = [
-            c for one in redirects if one.type == "heredoc_redirect" for c in one.named_children
-        ]
-        files = [one for one in (*redirects, *inner) if one.type == "file_redirect"]
-        outputs = [one for one in files if _operator(one).startswith((">", "&>"))]
         while body is not None and body.type == "list":
             # The grammar hangs it onto the whole list, the shell onto the last command.
             *before, last = body.named_children
             for earlier in before:
                 self.node(earlier)
             body = last
-        hidden = self.hidden
-        self.hidden = hidden or any(_is_stdout(one) for one in outputs)
+        outputs = _outputs(redirects)
+        hidden, self.hidden = self.hidden, self.hidden or any(map(_is_stdout, outputs))
         if body is not None:
             self.node(body)
         self.hidden = hidden
-        heredoc = _heredoc(redirects) if body is not None and _source(body) == "cat" else None
+        copied = _heredoc(redirects) if body is not None and _source(body) == "cat" else None
         for one in outputs:
-            content = heredoc if _operator(one) in (">", ">|") else None
+            content = copied if _operator(one) in (">", ">|") else None
             self.add("writes", _target(one), content=content)
         for later in _after_heredoc(redirects):
             self.node(later)
@@ -225,6 +220,14 @@ def _substitutions(node: Any) -> Iterator[Any]:
     else:
         for child in node.named_children:
             yield from _substitutions(child)
+
+
+def _outputs(redirects: Sequence[Any]) -> list[Any]:
+    """Where output goes; behind a here-document's word they stand in the document."""
+    documents = [one for one in redirects if one.type == "heredoc_redirect"]
+    inner = [child for one in documents for child in one.named_children]
+    files = (one for one in (*redirects, *inner) if one.type == "file_redirect")
+    return [one for one in files if _operator(one).startswith((">", "&>"))]
 
 
 def _operator(redirect: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
@@ -57,41 +58,70 @@ def simulated(
         raise ValueError("policy.keep must be in tokens or a fraction, not in results")
     messages = as_list(history)
     found = format_of(messages, format)
-    ledger = new_ledger(policy, found)
-    ledger.fill(messages)
-    preamble, first, turns, rounds = ledger.cuts()
-    sums = [0, *accumulate(map(ledger.message_tokens, range(len(ledger))))]
-    starts = sorted({*turns, *rounds})
-    begin = preamble if first is None else first + 1
-    head = Frame.of(policy, system, tools).fixed + sums[preamble]
-    head += 0 if first is None else ledger.message_tokens(first)
+    work = _Work.of(messages, found, policy, Frame.of(policy, system, tools).fixed)
     events: list[Event] = []
-    window, start, record = policy.window or policy.budget, begin, 0
-    for index in range(begin, len(messages)):
-        if contents(messages[index], found, index).role != "assistant":
-            continue
-        tokens = head + record + sums[index] - sums[start]
-        turned = bisect_left(turns, index) - bisect_left(turns, start)
-        reached = boundary.decide(Situation(tokens, window, turned, CarryOver()))
-        cut = _cut(starts, sums, start, index, policy.keep_tokens) if reached.reached else None
-        if cut is None:
-            continue
-        record = record_tokens
-        after = head + record + sums[index] - sums[cut]
-        if after < tokens:
-            events.append(
-                Event(
-                    kind="compaction",
-                    at=index,
-                    dropped=(range(start, cut),),
-                    before=tokens,
-                    after=after,
-                    record=record,
-                    reasons=reached.reasons,
-                )
-            )
-            start = cut
+    for index in range(work.start, len(messages)):
+        if contents(messages[index], found, index).role == "assistant":
+            event = work.at(index, boundary, record_tokens)
+            events += [event] if event else []
     return events
+
+
+@dataclass
+class _Work:
+    """Recorded work, and what of it the model would still be sent."""
+
+    starts: list[int]
+    turns: list[int]
+    sums: list[int]
+    window: int
+    keep: int
+    head: int
+    start: int
+    record: int = 0
+
+    @classmethod
+    def of(cls, messages: list[Message], format_: Format, policy: Policy, fixed: int) -> _Work:
+        ledger = new_ledger(policy, format_)
+        ledger.fill(messages)
+        preamble, first, turns, rounds = ledger.cuts()
+        sums = [0, *accumulate(map(ledger.message_tokens, range(len(ledger))))]
+        head = fixed + sums[preamble] + (0 if first is None else ledger.message_tokens(first))
+        return cls(
+            starts=sorted({*turns, *rounds}),
+            turns=turns,
+            sums=sums,
+            window=policy.window or policy.budget,
+            keep=policy.keep_tokens or 0,
+            head=head,
+            start=preamble if first is None else first + 1,
+        )
+
+    def tokens(self, start: int, end: int, record: int) -> int:
+        return self.head + record + self.sums[end] - self.sums[start]
+
+    def at(self, index: int, boundary: Boundary, record: int) -> Event | None:
+        """The compaction before the model's message of this index, if there is one."""
+        before = self.tokens(self.start, index, self.record)
+        turned = bisect_left(self.turns, index) - bisect_left(self.turns, self.start)
+        reached = boundary.decide(Situation(before, self.window, turned, CarryOver()))
+        cut = _cut(self.starts, self.sums, self.start, index, self.keep)
+        if not reached.reached or cut is None:
+            return None
+        after = self.tokens(cut, index, record)
+        if after >= before:
+            return None
+        dropped = range(self.start, cut)
+        self.start, self.record = cut, record
+        return Event(
+            kind="compaction",
+            at=index,
+            dropped=(dropped,),
+            before=before,
+            after=after,
+            record=record,
+            reasons=reached.reasons,
+        )
 
 
 def _cut(starts: list[int], sums: list[int], start: int, end: int, keep: int) -> int | None:
