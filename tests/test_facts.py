@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
 import pytest
 import turnfit as tf
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from reference import Format
 from strategies import FORMATS
 from support.conversions import converted
 from support.recordings import coding, coding_named
 from support.trajectories import needs_corpus
-from turnfit.compaction import CarryOver, Effect, Effects, FactLog, Remaining
-from turnfit.compaction.presets import CLAUDE_CODE
+from turnfit.compaction import CarryOver, Effect, Effects, FactLog, Regret, Remaining
+from turnfit.compaction.presets import CLAUDE_CODE, CODING
 from turnfit.compaction.shell import parse_shell
 
+EXAMPLES = int(os.environ.get("TURNFIT_EXAMPLES", "300"))
 PONY = "/workspace/ponylang__ponyc__0.1"
 GQC = "/home/USER/projects/spotter-worktrees/spotter-gqc"
 
@@ -185,6 +189,39 @@ def test_the_shell_remembers_where_it_is() -> None:
     assert [file.path for file in record.workspace.files] == ["/repo/src/a.py", "/repo/b.py"]
 
 
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=5,
+)
+SHELL = [*"$(){}[]<>|&;'\"` \n", "cat ", "a", "<<EOF\n", "EOF\n"]
+NAMES = ("path", "file_path", "command", "content", "old_string", "questions", "view_range")
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(
+    st.sampled_from([*CODING.tools]),
+    st.dictionaries(st.sampled_from(NAMES), JSON),
+    st.text(),
+    st.booleans(),
+)
+def test_no_arguments_and_no_outcome_break_the_log(
+    name: str, arguments: Any, text: str, failed: bool
+) -> None:
+    log = FactLog(CODING).extend(worked(name, arguments, text, is_error=failed))
+    assert log.record().remaining == (Remaining("tool calls", None, 1),)
+    Regret.of(worked(name, arguments, text, is_error=failed), [])
+
+
+def test_arguments_that_are_nested_too_deeply_break_nothing() -> None:
+    deep: Any = {"command": "ls"}
+    for _ in range(5_000):
+        deep = {"a": deep}
+    for arguments in (deep, '{"a":' * 5_000):
+        Regret.of(worked("Bash", arguments), [])
+    assert parse_shell("(" * 5_000 + "cat a" + ")" * 5_000).effects == ()
+
+
 # --- shell --------------------------------------------------------------------------------------
 
 
@@ -227,6 +264,17 @@ def test_a_here_document_tells_the_content_unless_the_shell_expands_it() -> None
     for start, content in (("'EOF'", "a $x\n"), ("EOF", None)):
         [effect] = parse_shell(f"cat > f <<{start}\na $x\nEOF").effects
         assert effect.content == content
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(
+    st.lists(st.sampled_from([*"$(){}[]<>|&;'\"` \n", "cat ", "a", "<<EOF\n", "EOF\n"])).map(
+        "".join
+    )
+)
+def test_no_text_breaks_the_parser(command: str) -> None:
+    for effect in parse_shell(command).effects:
+        assert effect.path
 
 
 def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from turnfit.compaction.effects import Effects
 from turnfit.compaction.facts import FactLog
 from turnfit.compaction.presets import CODING
 from turnfit.compaction.record import CarryOver, Command, Remaining
-from turnfit.messages.contents import Contents, contents
+from turnfit.messages.contents import Contents, SeenCall, as_json, contents
 from turnfit.messages.formats import format_of
 from turnfit.messages.formats.table import Format
 from turnfit.messages.reading import Message, as_list
@@ -115,10 +115,25 @@ def _open(record: CarryOver, seen: CarryOver, said: Sequence[Contents]) -> Itera
     for command in last.values():
         if command.exit and not _is_mentioned(command.command, noted):
             yield Gap("open", f"{_short(command.command)} ended with status {command.exit}")
-    for index, one in enumerate(said):
+    for call, text in _failed(said):
+        if call.arguments.get("command") not in last and not _is_mentioned(call.name, noted):
+            yield Gap("open", f"{call.name} failed: {_short(text)}")
+
+
+def _failed(said: Sequence[Contents]) -> Iterator[tuple[SeenCall, str]]:
+    """Calls that failed, and did not succeed when they were made again."""
+    waiting: dict[str | None, SeenCall] = {}
+    failed: dict[str, tuple[SeenCall, str]] = {}
+    for one in said:
+        waiting.update((call.id, call) for call in one.calls)
         for result in one.results:
-            if result.is_error and not noted:
-                yield Gap("open", f"a call failed in message {index}: {_short(result.text)}")
+            call = waiting.get(result.id)
+            if call is not None:
+                key = f"{call.name} {as_json(call.arguments)}"
+                failed.pop(key, None)
+                if result.is_error:
+                    failed[key] = (call, result.text)
+    yield from failed.values()
 
 
 def _is_mentioned(command: str, noted: str) -> bool:

@@ -7,7 +7,6 @@ it lost are made from this.
 from __future__ import annotations
 
 import hashlib
-import json
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
@@ -15,7 +14,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from turnfit.compaction.effects import Effect, Effects
 from turnfit.compaction.shell import parse_shell
-from turnfit.messages.contents import Contents, SeenCall, SeenResult
+from turnfit.messages.contents import Contents, SeenCall, SeenResult, as_json
 
 __all__ = ["Happening", "Watch", "digest_of", "directories", "normal_path"]
 
@@ -186,8 +185,8 @@ class Watch:
         if effect.kind == "runs":
             yield from self._run(str(value or ""), result, at, seen)
         elif effect.kind == "acts":
-            shown = json.dumps(call.arguments, ensure_ascii=False, default=str)
-            yield Happening("run", f"{call.name} {shown}", at, seen, exit=1 if failed else 0)
+            act = f"{call.name} {as_json(call.arguments)}"
+            yield Happening("run", act, at, seen, exit=1 if failed else 0)
         elif effect.kind == "asks":
             yield Happening("ask", _as_text(value), at, seen)
         elif effect.kind == "spends":
@@ -205,7 +204,7 @@ class Watch:
         path = normal_path(named, self.cwd)
         if effect.kind in ("reads", "opens"):
             told = {name: call.arguments[name] for name in effect.part if call.arguments.get(name)}
-            part = json.dumps(told, sort_keys=True, default=str) if told else ""
+            part = as_json(told) if told else ""
             yield Happening("read", path, at, seen, part, back=result.text)
             if effect.kind == "opens":
                 self.open = path
@@ -270,4 +269,4 @@ def _written(what: What, path: str, at: int, seen: int, content: Any) -> Happeni
 
 
 def _as_text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return value if isinstance(value, str) else as_json(value)

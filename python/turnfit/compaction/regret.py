@@ -8,7 +8,6 @@ beside the same agent's rate for what was still in view.
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_left
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
@@ -23,7 +22,7 @@ from turnfit.compaction.event import Event
 from turnfit.compaction.happenings import Happening, Watch, directories
 from turnfit.compaction.presets import CODING
 from turnfit.compaction.questions import Alike, plain_question, questions_in
-from turnfit.messages.contents import Contents, contents
+from turnfit.messages.contents import Contents, as_json, contents
 from turnfit.messages.formats import PLAIN, format_named, recognise
 from turnfit.messages.formats.table import Format
 from turnfit.messages.reading import Message, as_list
@@ -222,7 +221,7 @@ class Regret:
             elif one.what == "ask":
                 self._asked.append((one.subject, one.at))
         if call is not None and len(parts) == sum(one.what == "run" for one in parts):
-            given = json.dumps(call.arguments, sort_keys=True, ensure_ascii=False, default=str)
+            given = as_json(call.arguments)
             key = ("call", call.subject, given)
             self._fetch(key, "call", call, f"{call.subject} {given}", call.back)
 

@@ -185,6 +185,6 @@ def parse(text: str) -> CarryOver:
         raise RecordError("nothing stands behind its first line")
     try:
         values, _ = json.JSONDecoder().raw_decode(text, start + 1)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise RecordError(f"it holds broken JSON: {error}") from None
     return from_dict(values)

@@ -74,7 +74,11 @@ def parse_shell(command: str) -> ShellParse:
     """
     tree = _parser().parse(command.encode("utf-8", "surrogatepass"))
     walk = _Walk()
-    walk.node(tree.root_node)
+    try:
+        walk.node(tree.root_node)
+    except RecursionError:
+        # Nested beyond all sense: what it does isn't known.
+        return ShellParse((), "", 1)
     return ShellParse(tuple(walk.effects), walk.cwd, walk.commands)
 
 

@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
+from math import isfinite
 from typing import Any, TypeVar
 
 from turnfit.compaction.record import (
@@ -177,6 +178,8 @@ def _plain(value: Any, wanted: Any, path: str) -> Any:
         elif isinstance(value, option) and (option is bool or not isinstance(value, bool)):
             if isinstance(value, str) and not value.strip():
                 raise RecordError("it must not be blank", path)
+            if isinstance(value, float) and not isfinite(value):
+                raise RecordError("a finite number is wanted", path)
             return value
     names = " or ".join(_NAMES.get(o, repr(o)) for o in options)
     raise RecordError(f"{names} is wanted, not {_named(value)}", path)
@@ -345,6 +348,6 @@ def answer_values(answer: Any) -> dict[str, Any]:
         fenced = _FENCE.match(text)
         try:
             answer = json.loads(fenced[1] if fenced else text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise RecordError(f"the answer is no JSON: {error}") from None
     return _object(answer, "")

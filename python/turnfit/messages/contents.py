@@ -18,7 +18,7 @@ from turnfit.messages.native import Call, Result, Text
 from turnfit.messages.native import Message as NativeMessage
 from turnfit.messages.reading import Message, Role
 
-__all__ = ["Contents", "SeenCall", "SeenResult", "contents"]
+__all__ = ["Contents", "SeenCall", "SeenResult", "as_json", "contents"]
 
 
 class SeenCall(NamedTuple):
@@ -215,7 +215,7 @@ class _Walk:
             row.name = value
 
     def text(self, value: Any, row: _Row | None) -> None:
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        text = value if isinstance(value, str) else as_json(value)
         (self.said.texts if row is None else row.texts).append(text)
 
     def things(self, value: Any, shape: Shape, row: _Row | None) -> None:
@@ -246,12 +246,24 @@ class _Walk:
                 self.thing(part, shape, row)
 
 
+def as_json(value: Any) -> str:
+    """A value as JSON in one order; what is nested too deeply to be written is left out.
+
+    >>> as_json({"b": 1, "a": "é"})
+    '{"a": "é", "b": 1}'
+    """
+    try:
+        return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+    except (ValueError, TypeError, RecursionError):
+        return "..."
+
+
 def _arguments(value: Any) -> Mapping[str, Any]:
     """A call's arguments as an object; what isn't one stands under ``input``."""
     if isinstance(value, str):
         try:
             value = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             return {"input": value}
     if isinstance(value, Mapping):
         return value
