@@ -16,7 +16,7 @@ from support.conversions import converted
 from support.recordings import coding, coding_named
 from support.trajectories import needs_corpus
 from turnfit.compaction import CarryOver, Effect, Effects, FactLog, Regret, Remaining
-from turnfit.compaction.presets import CLAUDE_CODE, CODING
+from turnfit.compaction.presets import CLAUDE_CODE, CODING, SWE_AGENT
 from turnfit.compaction.shell import parse_shell
 
 EXAMPLES = int(os.environ.get("TURNFIT_EXAMPLES", "300"))
@@ -170,6 +170,21 @@ def test_tools_of_mcp_servers_act_unless_they_say_that_they_only_read() -> None:
     effects = Effects.of_mcp(tools)
     record = record_of(effects, *(worked(tool["name"], {"n": 1}) for tool in tools))
     assert [c.command for c in record.workspace.commands] == ['send {"n": 1}', 'unknown {"n": 1}']
+
+
+def test_a_fence_in_an_answer_is_a_command_only_to_an_agent_that_acts_so() -> None:
+    told = [tf.Message("assistant", "Run this:\n```\nrm a\n```"), tf.Message("user", "ok")]
+    assert record_of(CODING, told).is_blank
+    assert [file.state for file in record_of(SWE_AGENT, told).workspace.files] == ["deleted"]
+
+
+def test_the_effects_of_agents_are_joined_and_the_right_one_tells() -> None:
+    mine = Effects({"Bash": (Effect.acts(),), "sh": (Effect.runs("script"),)})
+    both = CLAUDE_CODE | mine
+    assert both.tools["Bash"] == (Effect.acts(),)
+    assert both.tools["Read"] == CLAUDE_CODE.tools["Read"]
+    assert both.created is CLAUDE_CODE.created
+    assert (mine | SWE_AGENT).words is SWE_AGENT.words
 
 
 def test_a_file_that_was_made_and_removed_again_is_temporary() -> None:

@@ -23,8 +23,8 @@ class Effect:
     Made by `reads`, `writes`, `creates`, `deletes`, `opens`, `runs`, `acts`, `spends` and
     `asks`.
 
-    >>> Effect.reads("path", part=("start", "end"))
-    Effect(kind='reads', argument='path', part=('start', 'end'), content=None, unit='', when=())
+    >>> Effect.reads("path", part=("start", "end")).kind
+    'reads'
 
     Attributes:
         kind: what it does.
@@ -32,6 +32,7 @@ class Effect:
         part: the arguments that tell which part of a file is read.
         content: the argument that holds a file's whole new content.
         unit: what is spent.
+        marked: of a command: whether one that failed always comes back marked as an error.
         when: pairs of an argument and the values with which the effect holds.
     """
 
@@ -40,6 +41,7 @@ class Effect:
     part: tuple[str, ...] = ()
     content: str | None = None
     unit: str = ""
+    marked: bool = False
     when: tuple[tuple[str, tuple[Any, ...]], ...] = ()
 
     @classmethod
@@ -68,9 +70,9 @@ class Effect:
         return cls("opens", path, part=tuple(part))
 
     @classmethod
-    def runs(cls, command: str) -> Effect:
+    def runs(cls, command: str, *, marked: bool = False) -> Effect:
         """It runs the shell command in this argument."""
-        return cls("runs", command)
+        return cls("runs", command, marked=marked)
 
     @classmethod
     def acts(cls) -> Effect:
@@ -124,7 +126,6 @@ class Effects:
             working directory from there on.
         words: calls that stand in an assistant's words, for agents without tool calls.
         answered: whether such calls are answered by the next message of the user.
-        marks_errors: whether a command that failed is always marked as an error.
     """
 
     tools: Mapping[str, Sequence[Effect]] = field(default_factory=dict)
@@ -134,7 +135,6 @@ class Effects:
     place: re.Pattern[str] = NEVER
     words: Callable[[str], Iterable[SeenCall]] | None = None
     answered: bool = True
-    marks_errors: bool = False
 
     def __or__(self, other: Effects) -> Effects:
         both = {
@@ -147,7 +147,6 @@ class Effects:
             **both,
             words=words.words,
             answered=words.answered,
-            marks_errors=self.marks_errors and other.marks_errors,
         )
 
     @classmethod

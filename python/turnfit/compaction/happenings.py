@@ -183,7 +183,8 @@ class Watch:
     ) -> Iterator[Happening]:
         value = call.arguments.get(effect.argument)
         if effect.kind == "runs":
-            yield from self._run(str(value or ""), result, at, seen)
+            status = self._status(effect, result)
+            yield from self._run(str(value or ""), status, result, at, seen)
         elif effect.kind == "acts":
             act = f"{call.name} {as_json(call.arguments)}"
             yield Happening("run", act, at, seen, exit=1 if failed else 0)
@@ -217,10 +218,11 @@ class Watch:
         if effect.kind == "creates":
             self.open = path
 
-    def _run(self, command: str, result: SeenResult, at: int, seen: int) -> Iterator[Happening]:
+    def _run(
+        self, command: str, exit_: int | None, result: SeenResult, at: int, seen: int
+    ) -> Iterator[Happening]:
         if not command.strip():
             return
-        exit_ = self._status(result)
         yield Happening("run", command, at, seen, exit=exit_)
         parsed = parse_shell(command)
         # The parts of a compound command that ran before the one that failed did run.
@@ -235,13 +237,13 @@ class Watch:
         if parsed.cwd and exit_ in (0, None):
             self.cwd = normal_path(parsed.cwd, self.cwd)
 
-    def _status(self, result: SeenResult) -> int | None:
+    def _status(self, effect: Effect, result: SeenResult) -> int | None:
         told = _status_in(result.text)
         if told is not None:
             return told
         if result.is_error:
             return 1
-        known = self.effects.marks_errors or self.effects.succeeded.search(result.text)
+        known = effect.marked or self.effects.succeeded.search(result.text)
         return 0 if known else None
 
 

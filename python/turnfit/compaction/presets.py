@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from turnfit.compaction.effects import Effect, Effects
 from turnfit.messages.contents import SeenCall
@@ -25,12 +26,11 @@ CLAUDE_CODE = Effects(
         ),
         "MultiEdit": (Effect.writes("file_path"),),
         "NotebookEdit": (Effect.writes("notebook_path"),),
-        "Bash": (Effect.runs("command"),),
+        "Bash": (Effect.runs("command", marked=True),),
         "AskUserQuestion": (Effect.asks("questions"),),
     },
     failed=re.compile(r"\A(?:<tool_use_error>|The user doesn't want to proceed)"),
     created=re.compile(r"\A(?:New file created|File created successfully)"),
-    marks_errors=True,
 )
 """The tools of Claude Code."""
 
@@ -43,7 +43,10 @@ _EDITOR = (
 OPENHANDS = Effects(
     {
         "execute_bash": (Effect.runs("command"),),
-        "str_replace_editor": _EDITOR,
+        "terminal": (Effect.runs("command"),),
+        **dict.fromkeys(
+            ("str_replace_editor", "str_replace_based_edit_tool", "file_editor"), _EDITOR
+        ),
         "edit_file": (Effect.writes("path"),),
         "execute_ipython_cell": (Effect.acts(),),
     },
@@ -123,5 +126,8 @@ AIDER = Effects(
 )
 """Editors that put their edits as search and replace blocks into the answer."""
 
-CODING = SWE_AGENT | OPENHANDS | Effects(CLAUDE_CODE.tools, CLAUDE_CODE.failed, CLAUDE_CODE.created)
-"""All of these at once, for histories of an agent that isn't known."""
+CODING = replace(SWE_AGENT | OPENHANDS | CLAUDE_CODE, words=None)
+"""The tools of all these, for histories of an agent that isn't known.
+
+Calls in words are left out: to another agent, a fence in an answer is no command.
+"""
