@@ -193,6 +193,31 @@ def test_a_file_that_was_made_and_removed_again_is_temporary() -> None:
     assert [f.state for f in record_of(CLAUDE_CODE, made, gone).workspace.files] == ["temporary"]
 
 
+@pytest.mark.parametrize(
+    ("text", "failed", "status"),
+    [
+        ("Exit code 2\nno", True, 2),
+        ("no", True, 1),
+        ("#!/bin/sh\nexit 1", False, None),
+        ("done\n[The command completed with exit code 7.]", False, 7),
+        ('{"output": "x", "metadata": {"exit_code": 3}}', False, 3),
+        ("Process exited with code 0", False, 0),
+        ("Your command ran successfully and did not produce any output.", False, 0),
+        (f"{'x' * 500} exit code 1 {'x' * 500}", False, None),
+    ],
+)
+def test_the_status_of_a_command_is_read_where_tools_tell_it(
+    text: str, failed: bool, status: int | None
+) -> None:
+    record = record_of(SWE_AGENT, worked("bash", {"command": "x"}, text, is_error=failed))
+    assert [ran.exit for ran in record.workspace.commands] == [status]
+
+
+def test_a_tool_that_marks_failures_is_believed_more_than_what_it_prints() -> None:
+    worked_well = worked("Bash", {"command": "cat log"}, "it ended with exit code 1")
+    assert record_of(CLAUDE_CODE, worked_well).workspace.commands[0].exit == 0
+
+
 def test_the_shell_remembers_where_it_is() -> None:
     record = record_of(
         CLAUDE_CODE,

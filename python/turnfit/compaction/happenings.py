@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from turnfit.compaction.effects import Effect, Effects
-from turnfit.compaction.shell import parse_shell
+from turnfit.compaction.shell import ShellEffect, parse_shell
 from turnfit.messages.contents import Contents, SeenCall, SeenResult, as_json
 
 __all__ = ["Happening", "Watch", "digest_of", "directories", "normal_path"]
@@ -73,7 +73,7 @@ def normal_path(path: str, cwd: str = "") -> str:
 
 
 _STATUS = re.compile(
-    r"\bexit(?:ed)?(?: with)?(?:[ _]code|[ _]status)?[\": ]+(-?\d+)", flags=re.IGNORECASE
+    r"\bexit(?:ed)?(?: with)?[ _](?:code|status)[\": ]+(-?\d+)", flags=re.IGNORECASE
 )
 _EDGE = 240
 """Tools tell the status at the start or at the end of what they print."""
@@ -113,13 +113,6 @@ class Watch:
         self.open = ""
         self._waiting: dict[str | None, list[tuple[int, SeenCall]]] = {}
         self._in_words: list[tuple[int, SeenCall]] = []
-
-    @property
-    def in_flight(self) -> list[tuple[int, SeenCall]]:
-        """The calls that were not answered yet, with their messages' indices."""
-        return sorted(
-            (call for calls in self._waiting.values() for call in calls), key=lambda one: one[0]
-        )
 
     def observe(self, said: Contents, index: int) -> Iterator[Happening]:
         """What the message of this index tells."""
@@ -184,7 +177,7 @@ class Watch:
         value = call.arguments.get(effect.argument)
         if effect.kind == "runs":
             status = self._status(effect, result)
-            yield from self._run(str(value or ""), status, result, at, seen)
+            yield from self._run(str(value or ""), status, result.text, at, seen)
         elif effect.kind == "acts":
             act = f"{call.name} {as_json(call.arguments)}"
             yield Happening("run", act, at, seen, exit=1 if failed else 0)
@@ -219,7 +212,7 @@ class Watch:
             self.open = path
 
     def _run(
-        self, command: str, exit_: int | None, result: SeenResult, at: int, seen: int
+        self, command: str, exit_: int | None, back: str, at: int, seen: int
     ) -> Iterator[Happening]:
         if not command.strip():
             return
@@ -228,23 +221,26 @@ class Watch:
         # The parts of a compound command that ran before the one that failed did run.
         if exit_ in (0, None) or parsed.commands > 1:
             for effect in parsed.effects:
-                cwd = normal_path(effect.cwd, self.cwd) if effect.cwd else self.cwd
-                path = normal_path(effect.path, cwd)
-                if effect.kind == "reads":
-                    yield Happening("read", path, at, seen, effect.part, back=result.text)
-                else:
-                    yield _written(_DONE[effect.kind], path, at, seen, effect.content)
+                yield self._by_shell(effect, back, at, seen)
         if parsed.cwd and exit_ in (0, None):
             self.cwd = normal_path(parsed.cwd, self.cwd)
 
+    def _by_shell(self, effect: ShellEffect, back: str, at: int, seen: int) -> Happening:
+        cwd = normal_path(effect.cwd, self.cwd) if effect.cwd else self.cwd
+        path = normal_path(effect.path, cwd)
+        if effect.kind == "reads":
+            return Happening("read", path, at, seen, effect.part, back=back)
+        return _written(_DONE[effect.kind], path, at, seen, effect.content)
+
     def _status(self, effect: Effect, result: SeenResult) -> int | None:
+        if effect.marked and not result.is_error:
+            return 0
         told = _status_in(result.text)
         if told is not None:
             return told
         if result.is_error:
             return 1
-        known = effect.marked or self.effects.succeeded.search(result.text)
-        return 0 if known else None
+        return 0 if self.effects.succeeded.search(result.text) else None
 
 
 _DONE: Mapping[str, Literal["write", "create", "delete"]] = {
