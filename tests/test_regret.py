@@ -196,7 +196,7 @@ def test_live_compactions_are_followed_through_their_records() -> None:
             regret.compacted(done)
             messages, policy = done.messages, done.policy
     assert sum(map(is_record, messages)) == 1
-    regret.observe(*reads("a", "a " * 900), *reads("d", "d " * 900))
+    regret.extend([*reads("a", "a " * 900), *reads("d", "d " * 900)])
     assert [(one.subject, one.first, one.event) for one in regret.findings] == [("a", 2, 0)]
 
 

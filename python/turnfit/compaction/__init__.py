@@ -36,10 +36,18 @@ from turnfit.compaction.regret import Finding, Regret
 from turnfit.compaction.rendering import parse, render
 from turnfit.compaction.simulated import simulated
 from turnfit.compaction.table import Rate, RegretTable
-from turnfit.compaction.wire import answer_schema, from_dict, structured_output, to_dict, tool
+from turnfit.compaction.wire import (
+    INSTRUCTION,
+    answer_schema,
+    from_dict,
+    structured_output,
+    to_dict,
+    tool,
+)
 from turnfit.errors import CompactionError, RecordError
 
 __all__ = [
+    "INSTRUCTION",
     "Boundary",
     "CarryOver",
     "Command",

@@ -154,15 +154,22 @@ class Regret:
             regret.observe(message)
         return regret
 
-    def observe(self, *messages: Message) -> None:
-        """Take messages in the order of the work; no records and notes."""
-        for message in messages:
-            if self._format is None:
-                self._format = recognise([message])
-            said = contents(message, self._format or PLAIN, self._seen)
-            self._observe(said)
-            self._view.append(self._seen)
-            self._seen += 1
+    def observe(self, message: Message) -> None:
+        """Take a message of the work, in their order; no records and notes.
+
+        Raises:
+            FormatError: if it can't be read.
+        """
+        if self._format is None:
+            self._format = recognise([message])
+        self._observe(contents(message, self._format or PLAIN, self._seen))
+        self._view.append(self._seen)
+        self._seen += 1
+
+    def extend(self, messages: Iterable[Message]) -> None:
+        """Take several messages."""
+        for message in as_list(messages):
+            self.observe(message)
 
     def event(self, event: Event) -> None:
         """Take what was taken out; indices count the messages observed."""

@@ -29,7 +29,15 @@ from turnfit.compaction.record import (
 from turnfit.errors import RecordError
 from turnfit.messages.formats import format_named
 
-__all__ = ["VERSION", "answer_schema", "from_dict", "structured_output", "to_dict", "tool"]
+__all__ = [
+    "INSTRUCTION",
+    "VERSION",
+    "answer_schema",
+    "from_dict",
+    "structured_output",
+    "to_dict",
+    "tool",
+]
 
 VERSION = 1
 """The version of the JSON; what an older version wrote stays readable."""
@@ -212,6 +220,10 @@ _DESCRIPTION = (
     "Write down only what stands in the conversation; invent nothing. Leave a list empty "
     "only if there is nothing to record."
 )
+INSTRUCTION = f"[turnfit: automatic request.] {_DESCRIPTION}"
+"""What to say to the model beside a structured output: as the last message of a request of
+its own, which isn't saved in the history. A tool says the same in its description."""
+
 _ESTABLISHED = {
     "type": "object",
     "properties": {
