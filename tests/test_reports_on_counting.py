@@ -6,7 +6,6 @@ fitting disagree, the spec wins and the test says so.
 
 from __future__ import annotations
 
-import resource
 import sys
 import threading
 import time
@@ -164,6 +163,7 @@ def ticked_amid(text: str, ticks: list[float]) -> bool:
 @pytest.mark.skipif(sys.platform != "linux", reason="peak memory is in other units elsewhere")
 def test_distinct_texts_leave_nothing_behind() -> None:
     """B150, B151"""
+    resource = pytest.importorskip("resource")
     tf.estimate_message(user("x" * 10_000))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for n in range(20_000):

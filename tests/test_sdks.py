@@ -163,3 +163,13 @@ def test_a_recording_tells_its_format(format_: Format) -> None:
         if messages:
             told += tf.fit(messages, budget=10**9).format == format_
     assert told > 50
+
+
+def test_the_sdks_take_the_nearest_settings() -> None:
+    for format_, module, name in (
+        ("anthropic", "anthropic.types.beta", "BetaContextManagementConfigParam"),
+        ("openai-responses", "openai.types.responses.response_create_params", "ContextManagement"),
+    ):
+        wanted = getattr(pytest.importorskip(module), name)
+        setting = tf.Policy(budget=1_000).to_context_management(format_).setting
+        typed(wanted)(setting if isinstance(setting, list) else [setting])

@@ -169,6 +169,22 @@ def test_what_stands_before_the_last_compaction_costs_nothing_and_may_go() -> No
             assert not any(item in fitted.messages for item in old)
 
 
+def test_a_conversation_notices_that_the_provider_replaced_what_it_cleared() -> None:
+    def rounds(first: int) -> list[Any]:
+        return [m for n in range(first, first + 8) for m in (call(f"c{n}"), output(f"c{n}"))]
+
+    policy = tf.Policy(budget=3_500, grid=0, keep=("results", 4), clear_batch=4)
+    conversation = tf.Conversation(policy)
+    conversation.extend([user(), *rounds(0)])
+    before = conversation.fit()
+    compaction = {"type": "compaction", "encrypted_content": "A" * 400}
+    conversation.extend([compaction, user(), *rounds(8)])
+    after = conversation.fit()
+    assert len(before.cleared) == len(after.cleared) == 4
+    assert before.messages != after.messages
+    assert after.messages == tf.fit(conversation.history, policy).messages
+
+
 def test_a_reference_may_stand_for_the_call_of_an_output() -> None:
     history = [user(LONG), {"type": "item_reference", "id": "fc_1"}, output("c9"), user("go on")]
     assert tf.check(history) == []
@@ -325,6 +341,8 @@ def test_a_cleared_tool_message_keeps_class_id_and_artifact() -> None:
     copied = fitted.messages[2]
     assert (type(copied), copied.id, copied.status) == (Mine, "t", "error")
     assert copied.artifact is answer.artifact
+    assert copied.model_dump() == {**answer.model_dump(), "content": NOTE}
+    assert copied == answer.model_copy(update={"content": NOTE})
     assert (copied.content, answer.content) == (NOTE, LONG)
     assert all(fitted.messages[at] is history[at] for at in (0, 1, 3))
 

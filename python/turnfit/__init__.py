@@ -10,12 +10,14 @@
 
 from turnfit._core import __version__
 from turnfit.errors import BudgetError, BusyError, FormatError, TurnfitError
+from turnfit.fitting.caching import CachePoint, mark_cache
 from turnfit.fitting.conversation import Conversation
 from turnfit.fitting.fit import fit
 from turnfit.fitting.fitted import Cleared, Fitted, Largest
 from turnfit.fitting.guidance import guidance
 from turnfit.fitting.notes import Notes
 from turnfit.fitting.policy import Policy
+from turnfit.fitting.serverside import ServerSide
 from turnfit.messages.check import check
 from turnfit.messages.estimate import estimate_message, estimate_request
 from turnfit.messages.formats.table import Body, Format, Shape
@@ -34,6 +36,7 @@ __all__ = [
     "Body",
     "BudgetError",
     "BusyError",
+    "CachePoint",
     "Call",
     "Cleared",
     "Conversation",
@@ -49,6 +52,7 @@ __all__ = [
     "Problem",
     "Result",
     "ScriptCounts",
+    "ServerSide",
     "Shape",
     "Text",
     "TurnfitError",
@@ -62,4 +66,5 @@ __all__ = [
     "estimate_request",
     "fit",
     "guidance",
+    "mark_cache",
 ]

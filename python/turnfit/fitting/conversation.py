@@ -12,7 +12,7 @@ from turnfit.fitting.fit import fit_repaired, policy_of
 from turnfit.fitting.fitted import Fitted
 from turnfit.fitting.frame import Frame, new_ledger, parted
 from turnfit.fitting.policy import Policy
-from turnfit.messages.formats import PLAIN, format_named, recognise
+from turnfit.messages.formats import PLAIN, format_named, recognise, table_of
 from turnfit.messages.formats.table import Format
 from turnfit.messages.reading import Message, as_list
 
@@ -126,14 +126,22 @@ class Conversation:
     def _extend(self, added: list[Message]) -> None:
         told = None if self._told else recognise(added)
         added = parted(self._policy, told or self._format, added)
-        if told is not None and told is not self._format:
-            ledger = new_ledger(self._policy, told)
+        format_ = told or self._format
+        if format_ is not self._format or self._is_replaced_by(added):
+            ledger = new_ledger(self._policy, format_)
             ledger.fill([*self._history, *added])
-            self._use(told, ledger)
+            self._use(format_, ledger)
         else:
             self._ledger.extend(added)
         self._told = self._told or told is not None
         self._history += added
+
+    def _is_replaced_by(self, added: list[Message]) -> bool:
+        """Whether the provider has replaced the history by one of these messages.
+
+        Then a ledger begins anew, and requests made before still look into the old one.
+        """
+        return _core.last_marker(table_of(self._format), added) is not None
 
     def _use(self, format_: Format, ledger: _core.Ledger) -> None:
         self._format, self._ledger, self._plan = format_, ledger, None

@@ -10,7 +10,8 @@ from operator import itemgetter
 from typing import Any, Literal
 
 from turnfit import _core
-from turnfit.fitting.frame import Frame
+from turnfit.fitting.caching import CachePoint, points_of
+from turnfit.fitting.frame import Frame, new_ledger
 from turnfit.messages.check import check
 from turnfit.messages.formats import table_of
 from turnfit.messages.formats.table import Format
@@ -186,6 +187,20 @@ class Fitted:
         )
         sizes = [Largest(index, role, tokens) for index, (role, tokens, _) in enumerate(read)]
         return max(sizes, key=lambda size: size.tokens, default=None)
+
+    @cached_property
+    def cache_points(self) -> tuple[CachePoint, ...]:
+        """The blocks of the request worth a cache mark, in order; `mark_cache` marks them.
+
+        One stands just before the next result that clearing can touch: up to there the
+        start of later requests holds still. The other is the last block that can bear a
+        mark. Thinking and empty texts can't. Empty for formats that need no marks.
+        """
+        if self._format.marks is None:
+            return ()
+        ledger = new_ledger(self._frame.policy, self._format)
+        ledger.fill(self.messages)
+        return points_of(self, ledger.first_clearable())
 
     def cache_kept(self, previous: Fitted) -> int:
         """The tokens of the messages with which both requests start.

@@ -9,6 +9,7 @@ from math import floor
 from typing import Any, Literal, TypeAlias
 
 from turnfit.fitting.notes import Notes, refuse_unknown
+from turnfit.fitting.serverside import ServerSide, server_side
 from turnfit.fitting.toml import to_toml
 from turnfit.messages.reading import Message
 
@@ -120,6 +121,23 @@ class Policy:
             return tool in self.no_rerun
         hints = self.no_rerun.get(tool)
         return hints is not None and not (hints.get("readOnlyHint") or hints.get("idempotentHint"))
+
+    def to_context_management(self, format: str) -> ServerSide:
+        """The provider's own setting that comes nearest, and what it can't express.
+
+        Sources: https://platform.claude.com/docs/en/build-with-claude/context-editing and
+        https://developers.openai.com/api/docs/guides/compaction.
+
+        Args:
+            format: ``anthropic`` or ``openai-responses``.
+
+        Raises:
+            ValueError: for other formats, whose providers have no such setting.
+
+        >>> Policy(budget=1000).to_context_management("openai-responses").setting
+        [{'type': 'compaction', 'compact_threshold': 1000}]
+        """
+        return server_side(self, format)
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as plain values, as JSON or TOML hold them; `from_dict` reads them.

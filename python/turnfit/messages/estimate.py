@@ -63,7 +63,7 @@ def estimate_request(
     tokens = (
         _core.read_message(table, index, message)[1] for index, message in enumerate(messages)
     )
-    replaced = _core.replaced(table, messages)
+    replaced = _core.last_marker(table, messages) or 0
     priced = (cost for index, cost in enumerate(tokens) if index >= replaced)
     return sum(priced) + FRAME + system_tokens(system) + tools_tokens(tools)
 

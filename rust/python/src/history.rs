@@ -14,7 +14,6 @@ use crate::errors::format_error;
 use crate::table::{Body, Fields, Kind, Shape, Table, Use, ascii_item};
 use crate::tally::{Read, Reading, Tally};
 use crate::text::Text;
-use crate::value::items;
 
 /// A message that was read just now, or once before.
 pub(crate) enum Found<'a> {
@@ -76,22 +75,21 @@ pub(crate) fn fields_of<'py>(
     if let Ok(dict) = message.cast::<PyDict>() {
         return Ok(Some(dict.clone()));
     }
-    let Some(is_class) = &table.is_class else { return Ok(None) };
-    if !is_class.bind(message.py()).call1((message.get_type(),))?.is_truthy()? {
+    if !table.has_class_of(message)? {
         return Ok(None);
     }
     Ok(Some(message.getattr(intern!(message.py(), "__dict__"))?.cast_into()?))
 }
 
-/// How many of the messages the provider has replaced by a later one.
-pub(crate) fn replaced(table: &Table, messages: &Bound<'_, PyAny>) -> PyResult<usize> {
-    let Some(messages) = listed(messages).filter(|_| table.has_markers) else { return Ok(0) };
+/// The index of the last message by which the provider has replaced all before it.
+pub(crate) fn last_marker(table: &Table, messages: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
+    let Some(messages) = listed(messages).filter(|_| table.has_markers) else { return Ok(None) };
     for (index, message) in messages.iter().enumerate().rev() {
         if is_marker(table, message)? {
-            return Ok(index);
+            return Ok(Some(index));
         }
     }
-    Ok(0)
+    Ok(None)
 }
 
 fn is_marker(table: &Table, message: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -151,11 +149,10 @@ impl<'t, 'py> Reader<'t, 'py> {
         row: Option<usize>,
         is_message: bool,
     ) -> PyResult<()> {
-        for (key, value) in items(dict) {
-            match fields.get(&key)? {
-                Some(Use::Free) => {}
-                _ if value.is_none() => {}
-                Some(used) => self.read_use(&value, used, row)?,
+        let before = self.tally.open_dict(dict, fields)?;
+        while let Some((number, key, value)) = self.tally.next_item(dict.py(), before) {
+            match number {
+                Some(number) => self.read_use(&value, fields.at(number), row)?,
                 None => self.read_unknown(&key, &value, is_message)?,
             }
         }

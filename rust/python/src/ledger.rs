@@ -102,6 +102,12 @@ impl Ledger {
         (ledger.preamble(), ledger.first_user(), ledger.turns().to_vec(), ledger.rounds().to_vec())
     }
 
+    /// The oldest result that is worth clearing: message, place among its calls and results.
+    fn first_clearable(&self) -> Option<(u32, u32)> {
+        let row = self.ledger.results()[self.ledger.clearables().first()?.result as usize];
+        Some((row.message, row.place))
+    }
+
     /// Plans a request of at most `room` tokens.
     fn plan(&self, room: u64, keep_in: &str, keep: u64, keep_at_least: usize, stride: u64) -> PyResult<Plan> {
         let keep = match keep_in {

@@ -1,6 +1,7 @@
 //! The Python face of turnfit-core: glue only.
 
 mod columns;
+mod compile;
 mod errors;
 mod files;
 mod history;
@@ -167,10 +168,10 @@ mod _core {
         made.collect()
     }
 
-    /// How many of the messages the provider has replaced by a later one.
+    /// The index of the last message by which the provider has replaced all before it.
     #[pyfunction]
-    fn replaced(table: &Table, messages: &Bound<'_, PyAny>) -> PyResult<usize> {
-        history::replaced(table, messages)
+    fn last_marker(table: &Table, messages: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
+        history::last_marker(table, messages)
     }
 
     type Rows = Vec<(&'static str, Option<Py<PyString>>, Option<Py<PyString>>, bool, u64)>;

@@ -5,12 +5,14 @@
 //! ([`crate::request`]) go by them and know no format.
 
 use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyDict, PyString, PyType};
 use turnfit_core::facts::Role;
 
+use crate::compile::{read_keys, read_parts, read_roles};
 use crate::history::tells;
 use crate::text::Text;
 
@@ -65,7 +67,7 @@ pub(crate) struct Body {
     /// The key under which a text stands in a content that must be an object.
     pub(crate) wrap: Option<Py<PyString>>,
     /// From a note's wording to the content that bears it.
-    note: Option<Py<PyAny>>,
+    pub(crate) note: Option<Py<PyAny>>,
 }
 
 impl Body {
@@ -94,11 +96,11 @@ impl Body {
 
 /// The keys of a thing.
 pub(crate) struct Fields {
-    uses: Named<Use>,
+    pub(crate) uses: Named<Use>,
     /// The interned names: most keys are these very objects.
-    names: Vec<Py<PyString>>,
+    pub(crate) names: Vec<Py<PyString>>,
     /// Where the body is, if it isn't nested.
-    body: Option<usize>,
+    pub(crate) body: Option<usize>,
 }
 
 /// A thing: a message, a part, a call.
@@ -107,9 +109,9 @@ pub(crate) struct Shape {
     pub(crate) clearable: bool,
     pub(crate) fields: Fields,
     /// The message's key under which the same stands already, if anything stands there.
-    unless: Option<Py<PyString>>,
+    pub(crate) unless: Option<Py<PyString>>,
     /// It is a call or a result only where something stands under this key.
-    needs: Option<Py<PyString>>,
+    pub(crate) needs: Option<Py<PyString>>,
 }
 
 impl Shape {
@@ -139,17 +141,21 @@ pub(crate) struct Signs {
 }
 
 /// A few things by their names, the names compared one by one.
-struct Named<T>(Vec<(Box<[u8]>, T)>);
+pub(crate) struct Named<T>(pub(crate) Vec<(Box<[u8]>, T)>);
 
 impl<T> Named<T> {
     fn get(&self, wanted: &[u8]) -> Option<&T> {
-        self.0.iter().find(|(name, _)| **name == *wanted).map(|(_, thing)| thing)
+        self.position(wanted).map(|number| &self.0[number].1)
+    }
+
+    fn position(&self, wanted: &[u8]) -> Option<usize> {
+        self.0.iter().position(|(name, _)| **name == *wanted)
     }
 }
 
 /// From the name of a role, or of a message's type, to the role that it plays and a
 /// message's shape; the second are names' endings.
-type Roles = (Named<(Role, Shape)>, Vec<(Box<[u8]>, (Role, Shape))>);
+pub(crate) type Roles = (Named<(Role, Shape)>, Vec<(Box<[u8]>, (Role, Shape))>);
 
 /// A compiled wire format.
 #[pyclass(frozen, module = "turnfit._core")]
@@ -173,7 +179,9 @@ pub(crate) struct Table {
     pub(crate) rewriter: Option<Py<PyAny>>,
     /// For messages that are objects with their fields in a dict: whether a class is
     /// one of theirs.
-    pub(crate) is_class: Option<Py<PyAny>>,
+    is_class: Option<Py<PyAny>>,
+    /// The classes that were found to be.
+    classes: Mutex<Vec<Py<PyType>>>,
     /// Likewise: from a message and its changed fields to a copy.
     pub(crate) rebuild: Option<Py<PyAny>>,
     /// From a note's wording to the message that bears it.
@@ -203,6 +211,7 @@ impl Table {
             reader: format.getattr("reader")?.extract()?,
             rewriter: format.getattr("rewriter")?.extract()?,
             is_class: format.getattr("is_class")?.extract()?,
+            classes: Mutex::default(),
             rebuild: format.getattr("rebuild")?.extract()?,
             note: format.getattr("note")?.unbind(),
         })
@@ -213,44 +222,55 @@ impl Table {
     /// The role that a message plays, and its shape; None where it doesn't tell a
     /// known one.
     pub(crate) fn told(&self, message: &Bound<'_, PyDict>) -> PyResult<Option<&(Role, Shape)>> {
-        let py = message.py();
-        let mut ending = None;
-        for (number, key) in self.told_by.iter().enumerate() {
-            let Some(name) = message.get_item(key)?.filter(|name| !name.is_none()) else { continue };
-            let Ok(name) = name.cast::<PyString>() else { return Ok(None) };
-            let name = Text::of(name)?;
-            let Some(name) = name.ascii() else { return Ok(None) };
-            if let Some(told) = self.roles.0.get(name) {
+        for key in &self.told_by {
+            let Some(name) = message.get_item(key)? else { continue };
+            if let Some(told) = with_ascii(&name, |name| self.roles.0.get(name))? {
                 return Ok(Some(told));
             }
-            ending = match number {
-                0 => self.roles.1.iter().find(|(ending, _)| name.ends_with(ending)),
-                // A role that isn't known is told, but wrongly.
-                _ => return Ok(None),
-            };
-            if ending.is_none() && self.told_by.len() == 1 {
-                return Ok(None);
-            }
         }
-        if ending.is_some() {
-            return Ok(ending.map(|(_, told)| told));
-        }
-        self.untold(message, py)
+        self.told_otherwise(message)
     }
 
-    fn untold(&self, message: &Bound<'_, PyDict>, py: Python<'_>) -> PyResult<Option<&(Role, Shape)>> {
-        for key in &self.told_by {
+    /// By the ending of its type, or as what tells nothing is taken.
+    fn told_otherwise(&self, message: &Bound<'_, PyDict>) -> PyResult<Option<&(Role, Shape)>> {
+        let [kind, others @ ..] = &*self.told_by else { return Ok(None) };
+        for key in others {
+            // A role that isn't known is told, but wrongly.
             if message.get_item(key)?.is_some_and(|name| !name.is_none()) {
                 return Ok(None);
             }
         }
+        match message.get_item(kind)?.filter(|name| !name.is_none()) {
+            Some(name) => with_ascii(&name, |name| {
+                self.roles.1.iter().find(|(ending, _)| name.ends_with(ending)).map(|(_, told)| told)
+            }),
+            None => self.untold(message),
+        }
+    }
+
+    fn untold(&self, message: &Bound<'_, PyDict>) -> PyResult<Option<&(Role, Shape)>> {
         let told = self.default.as_ref().and_then(|name| self.roles.0.get(name.as_bytes()));
         let Some((_, shape)) = told else { return Ok(None) };
         let enough = match &shape.needs {
-            Some(key) => message.contains(key.bind(py))?,
+            Some(key) => message.contains(key)?,
             None => true,
         };
         Ok(told.filter(|_| enough))
+    }
+
+    /// Whether a message is an object of this format, with its fields in a dict.
+    pub(crate) fn has_class_of(&self, message: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let Some(is_class) = &self.is_class else { return Ok(false) };
+        let class = message.get_type();
+        let known = || self.classes.lock().unwrap_or_else(PoisonError::into_inner);
+        if known().iter().any(|one| one.is(&class)) {
+            return Ok(true);
+        }
+        let found = is_class.bind(message.py()).call1((&class,))?.is_truthy()?;
+        if found {
+            known().push(class.unbind());
+        }
+        Ok(found)
     }
 
     /// What a message tells of its role, where that isn't known; None where it tells nothing.
@@ -281,13 +301,27 @@ impl Fields {
         }
     }
 
-    /// What stands under a key, if the table tells.
-    pub(crate) fn get(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<&Use>> {
+    /// The number of a key among the fields, if the table tells of it.
+    pub(crate) fn position(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
         if let Some(number) = self.names.iter().position(|name| name.is(key)) {
-            return Ok(Some(&self.uses.0[number].1));
+            return Ok(Some(number));
         }
         let Ok(key) = key.cast::<PyString>() else { return Ok(None) };
-        Ok(Text::of(key)?.ascii().and_then(|key| self.uses.get(key)))
+        Ok(Text::of(key)?.ascii().and_then(|key| self.uses.position(key)))
+    }
+
+    /// What stands under the key of this number.
+    pub(crate) fn at(&self, number: usize) -> &Use {
+        &self.uses.0[number].1
+    }
+
+    pub(crate) fn is_free(&self, number: usize) -> bool {
+        matches!(self.at(number), Use::Free)
+    }
+
+    /// What stands under a key, if the table tells.
+    pub(crate) fn get(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<&Use>> {
+        Ok(self.position(key)?.map(|number| self.at(number)))
     }
 }
 
@@ -298,6 +332,10 @@ pub(crate) fn ascii_item<'py, T>(
     made: impl FnOnce(&[u8]) -> Option<T>,
 ) -> PyResult<Option<T>> {
     let Some(value) = dict.get_item(key)? else { return Ok(None) };
+    with_ascii(&value, made)
+}
+
+fn with_ascii<T>(value: &Bound<'_, PyAny>, made: impl FnOnce(&[u8]) -> Option<T>) -> PyResult<Option<T>> {
     let Ok(string) = value.cast::<PyString>() else { return Ok(None) };
     Ok(Text::of(string)?.ascii().and_then(made))
 }
@@ -346,97 +384,4 @@ pub(crate) fn role_named(role: &str) -> PyResult<Role> {
             Err(PyValueError::new_err(format!("role must be system, user, assistant or tool, not {other:?}")))
         }
     }
-}
-
-fn read_roles(roles: &Bound<'_, PyAny>) -> PyResult<Roles> {
-    let (mut exact, mut endings) = (Vec::new(), Vec::new());
-    for (name, value) in roles.cast::<PyDict>()? {
-        let (role, shape): (String, Bound<'_, PyAny>) = value.extract()?;
-        let told = (role_named(&role)?, read_shape(&shape)?);
-        sort_name(name.extract()?, told, &mut exact, &mut endings);
-    }
-    Ok((Named(exact), endings))
-}
-
-/// A name that begins with `*` stands for all that end so.
-fn sort_name<T>(name: String, thing: T, exact: &mut Vec<(Box<[u8]>, T)>, endings: &mut Vec<(Box<[u8]>, T)>) {
-    match name.strip_prefix('*') {
-        Some(ending) => endings.push((ending.as_bytes().into(), thing)),
-        None => exact.push((name.into_bytes().into(), thing)),
-    }
-}
-
-fn read_keys(keys: &Bound<'_, PyAny>) -> PyResult<Vec<Py<PyString>>> {
-    let interned = |key: Bound<'_, PyAny>| Ok(PyString::intern(key.py(), &key.extract::<String>()?).unbind());
-    keys.try_iter()?.map(|key| interned(key?)).collect()
-}
-
-type Parts = (Named<Shape>, Vec<(Box<[u8]>, Shape)>);
-
-fn read_parts(parts: &Bound<'_, PyAny>) -> PyResult<Parts> {
-    let (mut exact, mut endings) = (Vec::new(), Vec::new());
-    for (name, shape) in parts.cast::<PyDict>()? {
-        sort_name(name.extract()?, read_shape(&shape)?, &mut exact, &mut endings);
-    }
-    Ok((Named(exact), endings))
-}
-
-fn read_shape(shape: &Bound<'_, PyAny>) -> PyResult<Shape> {
-    let kind = match shape.getattr("kind")?.extract::<String>()?.as_str() {
-        "plain" => Kind::Plain,
-        "call" => Kind::Call,
-        "result" => Kind::Result,
-        "reference" => Kind::Reference,
-        "marker" => Kind::Marker,
-        "opaque" => Kind::Opaque,
-        other => return Err(PyValueError::new_err(format!("unknown kind {other:?} in a format"))),
-    };
-    let clearable = shape.getattr("clearable")?.extract()?;
-    let fields = read_fields(&shape.getattr("fields")?)?;
-    let (unless, needs) = (read_key(shape, "unless")?, read_key(shape, "needs")?);
-    Ok(Shape { kind, clearable, fields, unless, needs })
-}
-
-fn read_key(thing: &Bound<'_, PyAny>, attribute: &str) -> PyResult<Option<Py<PyString>>> {
-    let key: Option<String> = thing.getattr(attribute)?.extract()?;
-    Ok(key.map(|key| PyString::intern(thing.py(), &key).unbind()))
-}
-
-fn read_body(body: &Bound<'_, PyAny>) -> PyResult<Body> {
-    let part = body.getattr("of")?;
-    let part = if part.is_none() { None } else { Some(Box::new(read_shape(&part)?)) };
-    Ok(Body { part, wrap: read_key(body, "wrap")?, note: body.getattr("note")?.extract()? })
-}
-
-fn read_fields(fields: &Bound<'_, PyAny>) -> PyResult<Fields> {
-    let (mut uses, mut names, mut body) = (Vec::new(), Vec::new(), None);
-    for (key, value) in fields.cast::<PyDict>()? {
-        let key = PyString::intern(key.py(), key.cast::<PyString>()?.to_str()?);
-        uses.push((key.to_str()?.as_bytes().into(), read_use(&value)?));
-        if matches!(uses.last(), Some((_, Use::Body(_)))) {
-            body = Some(names.len());
-        }
-        names.push(key.unbind());
-    }
-    Ok(Fields { uses: Named(uses), names, body })
-}
-
-fn read_use(value: &Bound<'_, PyAny>) -> PyResult<Use> {
-    if value.is_instance_of::<PyDict>() {
-        return Ok(Use::Nested(read_fields(value)?));
-    }
-    let Ok(name) = value.cast::<PyString>() else {
-        let is_shape = value.hasattr("kind")?;
-        return Ok(if is_shape { Use::Things(read_shape(value)?) } else { Use::Body(read_body(value)?) });
-    };
-    Ok(match name.to_str()? {
-        "free" => Use::Free,
-        "text" => Use::Text,
-        "id" => Use::Id,
-        "name" => Use::Name,
-        "body" => Use::Body(Body::default()),
-        "medium" => Use::Medium,
-        "source" => Use::Source,
-        other => return Err(PyTypeError::new_err(format!("unknown use {other:?} in a format"))),
-    })
 }

@@ -2,12 +2,12 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyTuple};
+use pyo3::types::{PyDict, PyString, PyTuple};
 use std::sync::Arc;
 use turnfit_core::facts::Role;
 use turnfit_core::profile::Profile;
 
-use crate::table::{Kind, role_named};
+use crate::table::{Fields, Kind, role_named};
 use crate::text::Text;
 use crate::value::{self, DataUrls, MEDIUM};
 
@@ -51,12 +51,17 @@ pub(crate) struct Tally {
     pieces: usize,
     /// The last text in it, if that is short.
     text: Option<Py<PyString>>,
+    /// Keys and values still to be read, those of the innermost dict last.
+    waiting: Vec<(Option<usize>, Py<PyAny>, Py<PyAny>)>,
 }
+
+/// What stands in a dict: its number among the fields, if it is one, key and value.
+type Waiting<'py> = (Option<usize>, Bound<'py, PyAny>, Bound<'py, PyAny>);
 
 impl Tally {
     pub(crate) fn new(profile: Profile) -> Self {
         let read = Read { role: Role::User, tokens: 0, rows: Vec::new(), marker: false, text: None };
-        Tally { profile, read, pieces: 0, text: None }
+        Tally { profile, read, pieces: 0, text: None, waiting: Vec::new() }
     }
 
     /// Begins a message.
@@ -65,6 +70,32 @@ impl Tally {
         self.read.rows.clear();
         self.read.marker = false;
         self.read.text = None;
+        self.waiting.clear();
+    }
+
+    /// Takes down what a dict holds now and costs anything: to read a value may run other
+    /// code, here or in another thread, and the dict may change under an iteration. One
+    /// list serves all dicts. Gives how long the list was.
+    pub(crate) fn open_dict(&mut self, dict: &Bound<'_, PyDict>, fields: &Fields) -> PyResult<usize> {
+        let before = self.waiting.len();
+        for (key, value) in dict.iter() {
+            let number = fields.position(&key)?;
+            if !value.is_none() && !number.is_some_and(|number| fields.is_free(number)) {
+                self.waiting.push((number, key.unbind(), value.unbind()));
+            }
+        }
+        self.waiting[before..].reverse();
+        Ok(before)
+    }
+
+    /// The next of the dict that was opened at this length: its number among the
+    /// fields, if it is one, key and value.
+    pub(crate) fn next_item<'py>(&mut self, py: Python<'py>, before: usize) -> Option<Waiting<'py>> {
+        if self.waiting.len() == before {
+            return None;
+        }
+        let (number, key, value) = self.waiting.pop()?;
+        Some((number, key.into_bound(py), value.into_bound(py)))
     }
 
     /// Opens a row, unless the thing is neither call nor result; gives its number.

@@ -7,6 +7,7 @@ https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use
 from __future__ import annotations
 
 from turnfit.messages import rules
+from turnfit.messages.formats.marks import IN_THE_BLOCK
 from turnfit.messages.formats.table import Format, Shape, Signs
 from turnfit.messages.reading import Message, Row
 
@@ -96,6 +97,7 @@ ANTHROPIC = Format(
     note=lambda wording: {"role": "user", "content": wording},
     answer=_answer,
     answers_in="content",
+    marks=IN_THE_BLOCK,
     rules=(
         rules.results_have_calls,
         rules.calls_are_answered_at_once,

@@ -15,6 +15,7 @@ from itertools import groupby
 from typing import Any
 
 from turnfit.messages import rules
+from turnfit.messages.formats.marks import BLOCK_BEHIND
 from turnfit.messages.formats.table import Body, Field, Format, Shape, Signs
 from turnfit.messages.reading import Message, Row
 
@@ -142,6 +143,7 @@ BEDROCK_CONVERSE = Format(
     note=lambda wording: {"role": "user", "content": [{"text": wording}]},
     answer=_answer,
     answers_in="content",
+    marks=BLOCK_BEHIND,
     join=_join,
     split=_split,
     rules=(

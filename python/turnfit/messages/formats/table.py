@@ -28,6 +28,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from turnfit.messages.formats.marks import Marks
 from turnfit.messages.reading import Message, Problem, Reading, Role, Row
 
 __all__ = ["Body", "Field", "Format", "Rule", "Shape", "Signs"]
@@ -135,6 +136,7 @@ class Format:
             None where no text can answer it.
         answers_in: the key of the list in which a message bears several results; None
             where every result is a message.
+        marks: how blocks are marked for the provider's cache.
         join: a request in which neighbours of one role are merged, in copies.
         split: a history in which turnfit's notes stand by themselves again, in copies.
         reader: for messages that are objects: from a message to ``(role, rows)``, or None
@@ -162,6 +164,7 @@ class Format:
     rules: Sequence[Rule] = ()
     answer: Callable[[Message, Row, str], Message | None] | None = None
     answers_in: str | None = None
+    marks: Marks | None = None
     join: Callable[[Sequence[Message]], list[Message]] | None = None
     split: Callable[[Sequence[Message], Collection[str]], list[Message]] | None = None
     reader: Callable[[Message], Any] | None = None
