@@ -22,6 +22,7 @@ from turnfit.compaction import (
     CompactionError,
     Established,
     Open,
+    RecordError,
     compact,
     is_record,
 )
@@ -292,3 +293,18 @@ def test_a_record_among_other_blocks_is_found() -> None:
         True,
         *[False] * (len(done.messages) - 2),
     ]
+
+
+def test_constraints_that_are_over_the_bound_are_an_error_and_nothing_is_lost() -> None:
+    history = [user(), *rounds(9)]
+    before = copy.deepcopy(history)
+    rule = CarryOver(established=(Established("Never. " * 3_000, "constraint"),))
+    with pytest.raises(RecordError, match="its constraints, which always stay, take"):
+        compact(history, NOW, rule, tf.Policy(budget=8_000))
+    assert history == before
+
+
+def test_a_broken_record_in_the_history_is_told() -> None:
+    broken = user('[turnfit: record@9, written by a program.]\n{"version": 9}')
+    with pytest.raises(RecordError, match="its version is 9"):
+        compact([user(), broken, *rounds(9)], NOW, KEEP, tf.Policy(budget=8_000))

@@ -100,7 +100,8 @@ def compact(
     Raises:
         CompactionError: if the record is blank, nothing can be cut, or too little would be
             gained; with the tokens. Nothing has changed then.
-        RecordError: if the user's constraints alone don't fit into the record's bound.
+        RecordError: if the user's constraints alone don't fit into the record's bound, or if
+            a record in the history is broken.
         FormatError: if a message can't be read, with its index.
 
     >>> from turnfit.compaction import Established
