@@ -3,14 +3,24 @@
 ``TurnfitError``
     ├── ``FormatError`` (also a ``ValueError``): a message that can't be read
     ├── ``BudgetError`` (also a ``ValueError``): a budget without room for any message
-    └── ``BusyError`` (also a ``RuntimeError``): a conversation that another thread uses
+    ├── ``BusyError`` (also a ``RuntimeError``): a conversation that another thread uses
+    ├── ``CompactionError`` (also a ``ValueError``): a compaction that would gain too little
+    └── ``RecordError`` (also a ``ValueError``): a carry-over record that can't be read
 
 Bad arguments are plain ``TypeError`` and ``ValueError`` with the parameter named.
 """
 
 from __future__ import annotations
 
-__all__ = ["BudgetError", "BusyError", "FormatError", "MissingExtraError", "TurnfitError"]
+__all__ = [
+    "BudgetError",
+    "BusyError",
+    "CompactionError",
+    "FormatError",
+    "MissingExtraError",
+    "RecordError",
+    "TurnfitError",
+]
 
 
 class TurnfitError(Exception):
@@ -51,7 +61,7 @@ class BusyError(TurnfitError, RuntimeError):
     """A conversation that is in use already: by another thread, or by its own predicate."""
 
 
-class MissingExtraError(TurnfitError, ImportError):
+class MissingExtraError(TurnfitError, ModuleNotFoundError):
     """Something that needs packages which only an extra of turnfit brings.
 
     Attributes:
@@ -65,3 +75,34 @@ class MissingExtraError(TurnfitError, ImportError):
 
     def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str]]:
         return type(self), (self.what, self.extra)
+
+
+class CompactionError(TurnfitError, ValueError):
+    """A compaction that can't be done or would gain too little; nothing has changed.
+
+    Attributes:
+        gained: the tokens that it would have freed; negative where it would have grown.
+    """
+
+    def __init__(self, message: str, gained: int = 0) -> None:
+        super().__init__(message)
+        self.gained = gained
+
+    def __reduce__(self) -> tuple[type[CompactionError], tuple[str, int]]:
+        return type(self), (str(self), self.gained)
+
+
+class RecordError(TurnfitError, ValueError):
+    """A carry-over record that can't be read, or an answer from which none can be made.
+
+    Attributes:
+        path: where in the record, as ``established[2].text``; empty for the whole.
+    """
+
+    def __init__(self, message: str, path: str = "") -> None:
+        super().__init__(f"{path}: {message}" if path else message)
+        self.path = path
+        self._message = message
+
+    def __reduce__(self) -> tuple[type[RecordError], tuple[str, str]]:
+        return type(self), (self._message, self.path)

@@ -172,6 +172,11 @@ class Conversation:
 
         return Fitted(history, self._format, ledger, plan, self._frame, build)
 
+    def _view(self) -> tuple[list[Message], Format, _core.Ledger, Frame]:
+        """What fitting sees of the conversation: for rooms of turnfit that stand on it."""
+        with self._alone:
+            return list(self._history), self._format, self._ledger, self._frame
+
     def _patched(self, plan: _core.Plan) -> list[Message]:
         """The request, made from the one before where its start holds still."""
         last = self._plan

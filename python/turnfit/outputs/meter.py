@@ -262,7 +262,7 @@ class Meter:
             meter_provider: the provider; the global one if it is not given.
 
         Raises:
-            ModuleNotFoundError: without the extra: ``pip install 'turnfit[otel]'``.
+            MissingExtraError: without the extra ``otel``.
         """
         from turnfit.outputs.otel import instrument
 

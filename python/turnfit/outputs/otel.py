@@ -10,6 +10,8 @@ from turnfit._core import __version__
 if TYPE_CHECKING:
     from turnfit.outputs.meter import Meter, ToolUse
 
+from turnfit.errors import MissingExtraError
+
 __all__ = ["instrument"]
 
 _COUNTERS = {
@@ -35,9 +37,7 @@ def instrument(meter: Meter, provider: Any = None) -> None:
     try:
         from opentelemetry import metrics
     except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "for OpenTelemetry metrics: pip install 'turnfit[otel]'", name=error.name
-        ) from error
+        raise MissingExtraError("OpenTelemetry metrics", "otel") from error
     otel = metrics.get_meter("turnfit.outputs", __version__, meter_provider=provider)
 
     def observing(value: Callable[[ToolUse], list[Figure]]) -> Any:

@@ -416,12 +416,14 @@ impl Ledger {
     }
 
     /// The safe starts of turns, calls in flight respected.
-    pub(crate) fn turns(&self) -> &[u32] {
+    #[must_use]
+    pub fn turns(&self) -> &[u32] {
         self.before_flight(&self.turns)
     }
 
     /// The safe starts of rounds, calls in flight respected.
-    pub(crate) fn rounds(&self) -> &[u32] {
+    #[must_use]
+    pub fn rounds(&self) -> &[u32] {
         self.before_flight(&self.rounds)
     }
 
@@ -471,11 +473,15 @@ impl Ledger {
         self.calls.iter().filter(move |call| !call.answered && call.message < in_flight).copied()
     }
 
-    pub(crate) fn preamble(&self) -> usize {
+    /// How many messages lead the history as its preamble.
+    #[must_use]
+    pub fn preamble(&self) -> usize {
         self.preamble as usize
     }
 
-    pub(crate) fn first_user(&self) -> Option<usize> {
+    /// The first user message.
+    #[must_use]
+    pub fn first_user(&self) -> Option<usize> {
         self.first_user.map(|message| message as usize)
     }
 

@@ -94,6 +94,13 @@ impl Ledger {
         self.ledger.orphans().map(|row| (row.message, row.place)).collect()
     }
 
+    /// Where the history may be cut: how long its preamble is, its first user message, and
+    /// the safe starts of turns and of rounds, in rising order.
+    fn cuts(&self) -> (usize, Option<usize>, Vec<u32>, Vec<u32>) {
+        let ledger = &self.ledger;
+        (ledger.preamble(), ledger.first_user(), ledger.turns().to_vec(), ledger.rounds().to_vec())
+    }
+
     /// The oldest result that is worth clearing: message, place among its calls and results.
     fn first_clearable(&self) -> Option<(u32, u32)> {
         let row = self.ledger.results()[self.ledger.clearables().first()?.result as usize];
