@@ -24,7 +24,7 @@ def promises(run: Run) -> list[str]:
     """A line for each promise: whether it holds, and the figures."""
     lines = [scan_promises(run), call_promises(run), column_promises(run), thread_promises(run)]
     lines += [hostile_promises(run), memory_promises(run), fit_promises(run), step_promises(run)]
-    lines += [output_promises(run)]
+    lines += [output_promises(run), profile_promises(run)]
     told = [line for some in lines for line in some]
     return ["a smoke run: its sizes prove nothing", *told] if "sizes" in run.facts else told
 
@@ -65,6 +65,19 @@ def peer_promises(run: Run, given: str) -> Iterator[str]:
     for peer, least in (("numpy", 20), ("translate", 30), ("tiktoken*", 500), ("toktok-rs*", 100)):
         what = f"a str ({given}) at least {least} times as fast as {peer}"
         yield verdict(what, run.median("estimate", given, peer), own, least=least)
+
+
+def profile_promises(run: Run) -> Iterator[str]:
+    """At 100 KB, which all of the tokenizers can take."""
+    for kind, peer, least in (
+        ("English", "toktok-rs*", 10),
+        ("Chinese", "toktok-rs*", 50),
+        ("English", "tiktoken*", 150),
+        ("Chinese", "tiktoken*", 150),
+    ):
+        given, task = f"{kind}, 100 KB", "estimate by profile"
+        what = f"by a profile ({given}) at least {least} times as fast as {peer}"
+        yield verdict(what, run.median(task, given, peer), run.median(task, given), least=least)
 
 
 def column_promises(run: Run) -> Iterator[str]:

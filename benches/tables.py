@@ -43,6 +43,12 @@ through a function, which takes longer than they do: see the promises for the pl
 expression.
 """
 
+PROFILES = """\
+## By a calibrated profile
+
+`Profile.estimate` of `o200k_base`, beside tokenizers that are exact for it. Brackets as above.
+"""
+
 LIMITS = """\
 ## Shares of the read limit
 
@@ -120,6 +126,7 @@ def page(run: Run) -> str:
         f"## What is promised\n\n{kept}\n",
         f"{ESTIMATE}\n{compared(texts, {'turnfit (bytes)', 'read limit', *COUNTERS})}",
         f"{OTHERS}\n{compared(texts, ESTIMATORS)}",
+        f"{PROFILES}\n{compared(run.task('estimate by profile'))}",
         f"{LIMITS}\n{shares(run)}",
         f"{MANY}\n{columns(run.task('column'))}",
         f"{THREADS}\n{threads(run.task('threads'))}",
