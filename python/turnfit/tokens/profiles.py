@@ -97,7 +97,7 @@ class Profile:
         A longer text is never cheaper.
 
         >>> profile("claude_v4_7").estimate("привет"), profile("claude_v4_7").estimate("привет мир")
-        (3, 5)
+        (2, 4)
         """
         return _core.estimate(text, profile=self)
 
