@@ -193,3 +193,21 @@ class TestArrow:
         duckdb = pytest.importorskip("duckdb")
         relation = duckdb.sql("select unnest(['a', 'мир', null]) as text")
         assert self.pa.array(tf.estimate_many(relation)).to_pylist() == [1, 2, None]
+
+
+@given(st.lists(st.text(max_size=40), max_size=30), st.sampled_from(["o200k_base", "any"]))
+def test_columns_cost_what_their_rows_do_by_a_profile(rows: list[str], name: str) -> None:
+    clean = [row.encode("utf-8", "replace").decode() for row in rows]
+    expected = [tf.profile(name).estimate(row) for row in clean]
+    assert tf.estimate_many(clean, profile=name).tolist() == expected
+    assert tf.estimate_many([row.encode() for row in clean], profile=name).tolist() == expected
+    exact = tf.estimate_many(clean, profile=name, exact_sum=True)
+    assert np.ceil(exact).astype(int).tolist() == expected
+    array = np.array([row.replace("\0", "") for row in clean], dtype=str)
+    by_array = tf.estimate_many(array, profile=name)
+    assert by_array.tolist() == [tf.profile(name).estimate(str(row)) for row in array]
+
+
+def test_a_column_by_a_callable_is_refused() -> None:
+    with pytest.raises(TypeError, match="map it over the rows"):
+        tf.estimate_many(["text"], profile=len)  # type: ignore[call-overload]

@@ -103,8 +103,8 @@ fn every_alignment() {
 #[test]
 fn every_shape_alone() {
     let text = SAMPLES.concat().repeat(3);
-    for shape in 0..SHAPES.len() {
-        assert!(Features::of(decoded(text.as_bytes())).shapes[shape] > 0, "{}", SHAPES[shape]);
+    for (shape, name) in SHAPES.iter().enumerate() {
+        assert!(Features::of(decoded(text.as_bytes())).shapes[shape] > 0, "{name}");
         assert_utf8(text.as_bytes(), &only(shape));
     }
 }

@@ -19,8 +19,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 use pyo3_arrow::PyArray;
 use pyo3_arrow::input::AnyArray;
-use turnfit_core::profile::Rates;
+use turnfit_core::profile::{Rates, tokens_of_weight};
 use turnfit_core::scan;
+use turnfit_core::scan::weigh::{Weigher, Weights};
 use turnfit_core::script::ScriptCounts;
 
 use crate::text::{Items, Row, Text, with_items};
@@ -28,17 +29,49 @@ use crate::text::{Items, Row, Text, with_items};
 /// How a row's price is written: rounded up, or exact, for totals.
 pub(crate) trait Price: ArrowPrimitiveType<Native: Element> {
     fn of(counts: ScriptCounts) -> Self::Native;
+
+    fn of_weight(weight: u64) -> Self::Native;
 }
 
 impl Price for Int64Type {
     fn of(counts: ScriptCounts) -> i64 {
         Rates::SCRIPT.tokens(counts) as i64
     }
+
+    fn of_weight(weight: u64) -> i64 {
+        tokens_of_weight(weight) as i64
+    }
 }
 
 impl Price for Float64Type {
     fn of(counts: ScriptCounts) -> f64 {
         Rates::SCRIPT.exact_tokens(counts)
+    }
+
+    /// Exact, since a token is a power of two.
+    fn of_weight(weight: u64) -> f64 {
+        weight as f64 / Weights::UNIT as f64
+    }
+}
+
+/// By what rows are priced.
+#[derive(Clone, Copy)]
+pub(crate) enum By<'a> {
+    Script,
+    Weights(&'a Weights),
+}
+
+impl By<'_> {
+    #[inline]
+    fn price<P: Price>(self, row: &Row<'_>) -> P::Native {
+        match self {
+            By::Script => P::of(row.scan()),
+            By::Weights(weights) => {
+                let mut weigher = Weigher::new(weights);
+                row.weigh(&mut weigher);
+                P::of_weight(weigher.weight())
+            }
+        }
     }
 }
 
@@ -48,11 +81,11 @@ fn prices<P: Price>(
     rows: usize,
     bytes: usize,
     threads: usize,
-    count: impl Fn(usize) -> ScriptCounts + Sync,
+    price: impl Fn(usize) -> P::Native + Sync,
 ) -> Vec<P::Native> {
     filled(rows, bytes, threads, |first, stretch: &mut [P::Native]| {
-        for (row, price) in (first..).zip(stretch) {
-            *price = P::of(count(row));
+        for (row, priced) in (first..).zip(stretch) {
+            *priced = price(row);
         }
     })
 }
@@ -116,10 +149,15 @@ fn filled_by_many<T: Copy + Default + Send>(
 }
 
 /// The prices of an Arrow column as an Arrow array, nulls kept.
-pub(crate) fn of_arrow<P: Price>(py: Python<'_>, column: AnyArray, threads: usize) -> PyResult<PyArray> {
+pub(crate) fn of_arrow<P: Price>(
+    py: Python<'_>,
+    column: AnyArray,
+    by: By<'_>,
+    threads: usize,
+) -> PyResult<PyArray> {
     let (chunks, _) = column.into_chunked_array()?.into_inner();
     let priced = py.detach(|| {
-        let chunks = chunks.iter().map(|chunk| of_chunk::<P>(chunk, threads));
+        let chunks = chunks.iter().map(|chunk| of_chunk::<P>(chunk, by, threads));
         chunks.collect::<Result<Vec<_>, _>>().map(joined)
     });
     Ok(PyArray::from_array_ref(std::sync::Arc::new(priced.map_err(PyTypeError::new_err)?)))
@@ -132,19 +170,19 @@ fn joined<P: Price>(mut chunks: Vec<PrimitiveArray<P>>) -> PrimitiveArray<P> {
     }
 }
 
-fn of_chunk<P: Price>(chunk: &ArrayRef, threads: usize) -> Result<PrimitiveArray<P>, String> {
+fn of_chunk<P: Price>(chunk: &ArrayRef, by: By<'_>, threads: usize) -> Result<PrimitiveArray<P>, String> {
     let rows = chunk.len();
     let prices = match chunk.data_type() {
-        DataType::Utf8 => of_strings::<P, i32>(chunk.as_string(), threads),
-        DataType::LargeUtf8 => of_strings::<P, i64>(chunk.as_string(), threads),
+        DataType::Utf8 => of_strings::<P, i32>(chunk.as_string(), by, threads),
+        DataType::LargeUtf8 => of_strings::<P, i64>(chunk.as_string(), by, threads),
         DataType::Utf8View => {
             let texts = chunk.as_string_view();
             let bytes = texts.lengths().map(|length| length as usize).sum();
-            prices::<P>(rows, bytes, threads, |row| scan::utf8(texts.value(row).as_bytes()))
+            prices::<P>(rows, bytes, threads, |row| by.price::<P>(&Row::Bytes(texts.value(row).as_bytes())))
         }
-        DataType::Dictionary(_, _) => return of_dictionary::<P>(chunk, threads),
+        DataType::Dictionary(_, _) => return of_dictionary::<P>(chunk, by, threads),
         DataType::Struct(fields) if fields.len() == 1 => {
-            return of_chunk::<P>(chunk.as_struct().column(0), threads);
+            return of_chunk::<P>(chunk.as_struct().column(0), by, threads);
         }
         other => return Err(format!("column must hold texts, not {other}")),
     };
@@ -152,9 +190,18 @@ fn of_chunk<P: Price>(chunk: &ArrayRef, threads: usize) -> Result<PrimitiveArray
 }
 
 /// Rows lie one behind the other.
-fn of_strings<P: Price, O: OffsetSizeTrait>(texts: &GenericStringArray<O>, threads: usize) -> Vec<P::Native> {
+fn of_strings<P: Price, O: OffsetSizeTrait>(
+    texts: &GenericStringArray<O>,
+    by: By<'_>,
+    threads: usize,
+) -> Vec<P::Native> {
     let offsets: &[O] = texts.value_offsets();
     let bytes = offsets[texts.len()].as_usize() - offsets[0].as_usize();
+    if let By::Weights(_) = by {
+        return prices::<P>(texts.len(), bytes, threads, |row| {
+            by.price::<P>(&Row::Bytes(texts.value(row).as_bytes()))
+        });
+    }
     filled(texts.len(), bytes, threads, |first, stretch: &mut [P::Native]| {
         of_stretch::<P, O>(texts.value_data(), &offsets[first..=first + stretch.len()], stretch);
     })
@@ -185,10 +232,14 @@ fn all_ascii(length: usize) -> ScriptCounts {
 }
 
 /// Each value of the dictionary is priced once.
-fn of_dictionary<P: Price>(chunk: &ArrayRef, threads: usize) -> Result<PrimitiveArray<P>, String> {
+fn of_dictionary<P: Price>(
+    chunk: &ArrayRef,
+    by: By<'_>,
+    threads: usize,
+) -> Result<PrimitiveArray<P>, String> {
     downcast_dictionary_array! {
         chunk => {
-            let values = of_chunk::<P>(chunk.values(), threads)?;
+            let values = of_chunk::<P>(chunk.values(), by, threads)?;
             let keys = chunk.keys_iter();
             Ok(keys.map(|key| key.filter(|&key| values.is_valid(key)).map(|key| values.value(key))).collect())
         }
@@ -202,12 +253,13 @@ fn of_dictionary<P: Price>(chunk: &ArrayRef, threads: usize) -> Result<Primitive
 /// then are long ones, and objects that must be looked at more closely.
 pub(crate) fn of_objects<'py, P: Price>(
     texts: &Bound<'py, PyAny>,
+    by: By<'_>,
     threads: usize,
 ) -> PyResult<Bound<'py, PyArray1<P::Native>>> {
-    let (mut prices, mut left) = with_items(texts, |items| of_short_texts::<P>(items, threads))?;
+    let (mut prices, mut left) = with_items(texts, |items| of_short_texts::<P>(items, by, threads))?;
     if !left.is_empty() {
         left.sort_unstable();
-        for (row, price) in left.iter().zip(of_held_texts::<P>(texts, &left, threads)?) {
+        for (row, price) in left.iter().zip(of_held_texts::<P>(texts, &left, by, threads)?) {
             prices[*row] = price;
         }
     }
@@ -218,13 +270,13 @@ pub(crate) fn of_objects<'py, P: Price>(
 const SHORT_TEXT: usize = 64;
 
 /// The prices, and the rows that are left.
-fn of_short_texts<P: Price>(items: &Items<'_>, threads: usize) -> (Vec<P::Native>, Vec<usize>) {
+fn of_short_texts<P: Price>(items: &Items<'_>, by: By<'_>, threads: usize) -> (Vec<P::Native>, Vec<usize>) {
     let left = Mutex::new(Vec::new());
     let prices =
         filled(items.len(), items.len() * SHORT_TEXT, threads, |first, stretch: &mut [P::Native]| {
             for (row, price) in (first..).zip(stretch) {
                 match items.row(row) {
-                    Some(text) if !text.is_long() => *price = P::of(text.scan()),
+                    Some(text) if !text.is_long() => *price = by.price::<P>(&text),
                     _ => left.lock().unwrap_or_else(PoisonError::into_inner).push(row),
                 }
             }
@@ -236,13 +288,14 @@ fn of_short_texts<P: Price>(items: &Items<'_>, threads: usize) -> (Vec<P::Native
 fn of_held_texts<P: Price>(
     texts: &Bound<'_, PyAny>,
     rows: &[usize],
+    by: By<'_>,
     threads: usize,
 ) -> PyResult<Vec<P::Native>> {
     let held = rows.iter().map(|&row| item(texts, row)).collect::<PyResult<Vec<_>>>()?;
     let texts = rows.iter().zip(&held).map(|(&row, text)| row_of(row, text));
     let texts = texts.collect::<PyResult<Vec<_>>>()?;
     let bytes = texts.iter().map(Row::len).sum();
-    Ok(held[0].py().detach(|| prices::<P>(texts.len(), bytes, threads, |row| texts[row].scan())))
+    Ok(held[0].py().detach(|| prices::<P>(texts.len(), bytes, threads, |row| by.price::<P>(&texts[row]))))
 }
 
 fn item<'py>(texts: &Bound<'py, PyAny>, row: usize) -> PyResult<Bound<'py, PyAny>> {
@@ -268,6 +321,7 @@ fn row_of<'a>(row: usize, text: &'a Bound<'_, PyAny>) -> PyResult<Row<'a>> {
 pub(crate) fn of_code_points<'py, P: Price>(
     py: Python<'py>,
     code_points: &PyReadonlyArray2<'py, u32>,
+    by: By<'_>,
     threads: usize,
 ) -> PyResult<Bound<'py, PyArray1<P::Native>>> {
     let width = code_points.as_array().ncols();
@@ -276,7 +330,7 @@ pub(crate) fn of_code_points<'py, P: Price>(
     let priced = prices::<P>(rows, size_of_val(units), threads, |row| {
         let text = &units[row * width..][..width];
         let length = width - text.iter().rev().take_while(|&&unit| unit == 0).count();
-        scan::ucs4(&text[..length])
+        by.price::<P>(&Row::Text(Text::Ucs4(&text[..length])))
     });
     Ok(PyArray1::from_vec(py, priced))
 }

@@ -128,38 +128,52 @@ mod _core {
 
     /// The prices of an Arrow column as an Arrow array.
     #[pyfunction]
-    fn estimate_arrow(py: Python<'_>, column: AnyArray, exact: bool, threads: usize) -> PyResult<PyArray> {
+    #[pyo3(signature = (column, exact, threads, weights = None))]
+    fn estimate_arrow(
+        py: Python<'_>,
+        column: AnyArray,
+        exact: bool,
+        threads: usize,
+        weights: Option<&Weights>,
+    ) -> PyResult<PyArray> {
+        let by = Weights::by(weights);
         match exact {
-            true => columns::of_arrow::<Float64Type>(py, column, threads),
-            false => columns::of_arrow::<Int64Type>(py, column, threads),
+            true => columns::of_arrow::<Float64Type>(py, column, by, threads),
+            false => columns::of_arrow::<Int64Type>(py, column, by, threads),
         }
     }
 
     /// The prices of texts in a list or a tuple as a numpy array.
     #[pyfunction]
+    #[pyo3(signature = (texts, exact, threads, weights = None))]
     fn estimate_objects<'py>(
         texts: &Bound<'py, PyAny>,
         exact: bool,
         threads: usize,
+        weights: Option<&Weights>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let by = Weights::by(weights);
         Ok(match exact {
-            true => columns::of_objects::<Float64Type>(texts, threads)?.into_any(),
-            false => columns::of_objects::<Int64Type>(texts, threads)?.into_any(),
+            true => columns::of_objects::<Float64Type>(texts, by, threads)?.into_any(),
+            false => columns::of_objects::<Int64Type>(texts, by, threads)?.into_any(),
         })
     }
 
     /// The prices of numpy's strings, given as rows of code points.
     #[pyfunction]
+    #[pyo3(signature = (code_points, exact, threads, weights = None))]
     #[allow(clippy::needless_pass_by_value)]
     fn estimate_code_points<'py>(
         py: Python<'py>,
         code_points: PyReadonlyArray2<'py, u32>,
         exact: bool,
         threads: usize,
+        weights: Option<&Weights>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let by = Weights::by(weights);
         Ok(match exact {
-            true => columns::of_code_points::<Float64Type>(py, &code_points, threads)?.into_any(),
-            false => columns::of_code_points::<Int64Type>(py, &code_points, threads)?.into_any(),
+            true => columns::of_code_points::<Float64Type>(py, &code_points, by, threads)?.into_any(),
+            false => columns::of_code_points::<Int64Type>(py, &code_points, by, threads)?.into_any(),
         })
     }
 

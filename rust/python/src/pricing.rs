@@ -12,6 +12,7 @@ use turnfit_core::profile::{Rates, tokens_of_weight};
 use turnfit_core::scan::weigh::{self, Weigher};
 use turnfit_core::script::ScriptCounts;
 
+use crate::columns::By;
 use crate::text::{Text, of_text};
 use crate::value::{DataUrls, MEDIUM, Paper, write};
 
@@ -225,6 +226,10 @@ impl Weights {
 }
 
 impl Weights {
+    pub(crate) fn by(weights: Option<&Self>) -> By<'_> {
+        weights.map_or(By::Script, |weights| By::Weights(&weights.0))
+    }
+
     pub(crate) fn shared(&self) -> Arc<weigh::Weights> {
         self.0.clone()
     }

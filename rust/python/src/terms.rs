@@ -75,11 +75,11 @@ impl Terms {
         clear_inputs: bool,
         pinned: &Bound<'_, PyAny>,
         treatment: Py<PyAny>,
-        pricing: Option<Bound<'_, PyAny>>,
+        pricing: Option<&Bound<'_, PyAny>>,
         scale: f64,
     ) -> PyResult<Self> {
         let py = table.py();
-        let pricing = Pricing::of(pricing.as_ref())?;
+        let pricing = Pricing::of(pricing)?;
         let (cleared, cleared_done, trimmed) = notes;
         let price = |note: &Py<PyString>| pricing.text(note.bind(py)).map(|tokens| scaled(scale, tokens));
         let clearing = Clearing {
