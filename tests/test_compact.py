@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import turnfit as tf
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from reference import Format
 from strategies import FORMATS, histories
@@ -63,6 +63,8 @@ def test_cuts_are_safe_and_the_history_stays_whole(format: Format) -> None:
     def check(messages: list[Any], keep: int) -> None:
         nonlocal done
         before = copy.deepcopy(messages)
+        # Where neighbours of one role use one id, the provider pairs otherwise than we do.
+        assume(not {"same-role", "repeated-id"} <= refused(messages, format))
         policy = tf.Policy(budget=100_000, keep=("tokens", keep))
         compacted = tried(messages, policy, format=format)
         assert messages == before
