@@ -2,8 +2,8 @@
 //!
 //! Weights are additive, so nothing need be counted that is only weighed. A
 //! text of any encoding goes through a small buffer, one byte a character
-//! ([`encodings`]), and from there by stripes of 448 characters into masks
-//! ([`stripe`]). Texts may come in pieces, as those of a JSON value do that is
+//! (`encodings`), and from there by stripes of 448 characters into masks
+//! (`stripe`). Texts may come in pieces, as those of a JSON value do that is
 //! never written: the price is that of the whole.
 //!
 //! The oracle is [`Features`](crate::features::Features).
