@@ -45,12 +45,18 @@ class Bound:
     factors: Mapping[str, float]
     root: float
 
+    def by_part(self) -> list[float]:
+        """By what ASCII and all shapes are multiplied, and then each of the `GROUPS`."""
+        names = [ASCII_GROUP, *(group.name for group in GROUPS)]
+        return [1 + self.factors.get(name, 0) for name in names]
+
     def weights(self, weights: list[int]) -> list[int]:
         """The weights of the bound."""
-        factors = [1 + self.factors.get(ASCII_GROUP, 0)] * LENGTH
-        for group in GROUPS:
+        ascii_, *scripts = self.by_part()
+        factors = [ascii_] * LENGTH
+        for group, factor in zip(GROUPS, scripts, strict=True):
             for at in group.indices:
-                factors[at] = 1 + self.factors.get(group.name, 0)
+                factors[at] = factor
         return [
             min(-int(-weight * factor // 1), 0xFFFF)
             for weight, factor in zip(weights, factors, strict=True)

@@ -15,7 +15,7 @@ from turnfit.errors import MissingExtraError
 from turnfit.tokens.calibration.bound import fit_bound, parts
 from turnfit.tokens.calibration.fit import FOLDS, Design, fit_weights, left_out
 from turnfit.tokens.calibration.samples import Samples
-from turnfit.tokens.profiles import Profile
+from turnfit.tokens.profiles import Bound, Profile
 from turnfit.tokens.weights import UNIT, written_weights
 
 __all__ = ["STEPS", "Calibrated", "calibrate"]
@@ -149,13 +149,8 @@ def _uppers(parts_: Array, lots: NDArray[np.int64], counts: Array, lengths: Arra
     return upper
 
 
-def _upper(parts_: Array, bound: Any) -> Array:
-    from turnfit.tokens.profiles import ASCII_GROUP
-    from turnfit.tokens.weights import GROUPS
-
-    names = [ASCII_GROUP, *(group.name for group in GROUPS)]
-    factors = np.array([1 + bound.factors.get(name, 0) for name in names])
-    grown: Array = parts_ @ factors
+def _upper(parts_: Array, bound: Bound) -> Array:
+    grown = parts_ @ np.array(bound.by_part())
     upper: Array = np.ceil(grown + bound.root * np.sqrt(grown))
     return upper
 

@@ -35,9 +35,9 @@ pub(super) fn kernels(level: Level) -> Option<Kernels> {
         weigh: weigh::Weighing {
             // SAFETY: likewise.
             stripe: |weights, buffer, length| unsafe { stripe(weights, buffer, length) },
-            utf8: weigh::encodings::utf8,
+            utf8: <U8 as Weigh>::utf8,
             latin1: weigh::encodings::latin1,
-            ucs2: weigh::encodings::ucs2,
+            ucs2: <U8 as Weigh>::ucs2,
             ucs4: weigh::encodings::ucs4,
         },
         // SAFETY: likewise.
