@@ -63,7 +63,7 @@ def _backwards(
 def _in_message(
     message: Message, index: int, end: int | None, marks: Marks
 ) -> Iterator[CachePoint]:
-    content = message.get("content")
+    content = _core.plain(message).get("content")
     if isinstance(content, str) and content.strip() and end is None:
         yield CachePoint(index, None)
     elif isinstance(content, list | tuple):
@@ -76,6 +76,7 @@ def _block_of(format_: Format, message: Message, place: int) -> int:
     """The block that bears a call or result of this number."""
     table = table_of(format_)
     count = 0
+    message = _core.plain(message)
     for block, part in enumerate(message["content"]):
         count += len(_core.read_message(table, 0, {**message, "content": [part]})[2])
         if count > place:
@@ -109,6 +110,7 @@ def mark_cache(fitted: Fitted, *, system: Any = None, tools: Any = None) -> list
 
 
 def _marked(message: Message, block: int | None, marks: Marks) -> Message:
+    message = _core.plain(message)
     if block is None:
         text = {"type": "text", "text": message["content"]}
         return {**message, "content": marks.marked(text)}

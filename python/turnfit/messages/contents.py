@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
 
+from turnfit import _core
 from turnfit.errors import FormatError
 from turnfit.messages.formats.table import Body, Field, Format, Shape
 from turnfit.messages.native import Call, Result, Text
@@ -73,6 +74,8 @@ def contents(message: Message, format_: Format, index: int = 0) -> Contents:
         if read is None:
             raise FormatError(f"message {index}: not a message of {format_.name}", index)
         return _rows(*read)
+    if format_.is_class is None:
+        message = _core.plain(message)
     fields = message if isinstance(message, dict) else getattr(message, "__dict__", None)
     told = _told(format_, fields) if isinstance(fields, Mapping) else None
     if told is None or fields is None:

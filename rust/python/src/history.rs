@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 use turnfit_core::facts::Role;
 
 use crate::errors::format_error;
+use crate::objects::{dict_of, dumped, plain};
 use crate::pricing::Pricing;
 use crate::table::{Body, Fields, Kind, Shape, Table, Use, ascii_item};
 use crate::tally::{Read, Reading, Tally};
@@ -44,10 +45,26 @@ pub(crate) fn read<'a>(
         let reader = reader.bind(message.py());
         return read_object(&table.name, reader, index, message, tally.pricing()).map(Found::Remembered);
     }
-    tally.begin();
-    let role = Reader { table, index, tally, message: None }.read_message(message);
+    let mut role = read_by_table(table, index, message, tally);
+    // Objects are rare, so they are looked for where a message couldn't be read without.
+    if role.is_err()
+        && !table.has_class_of(message)?
+        && let Some(plain) = plain(message)?
+    {
+        role = read_by_table(table, index, &plain, tally);
+    }
     tally.read.role = role.map_err(|error| at_message(message.py(), index, error))?;
     Ok(Found::Fresh(&tally.read))
+}
+
+fn read_by_table(
+    table: &Table,
+    index: usize,
+    message: &Bound<'_, PyAny>,
+    tally: &mut Tally,
+) -> PyResult<Role> {
+    tally.begin();
+    Reader { table, index, tally, message: None }.read_message(message)
 }
 
 /// A message that is an object: its format reads it, and may remember the reading.
@@ -71,7 +88,8 @@ fn read_object(
     read.and_then(|reading| reading.priced_by(py, pricing)).map_err(|error| at_message(py, index, error))
 }
 
-/// The fields of a message: itself, or the dict in which an object has them.
+/// The fields of a message: itself, the dict in which an object has them, or what it is
+/// sent as.
 pub(crate) fn fields_of<'py>(
     table: &Table,
     message: &Bound<'py, PyAny>,
@@ -80,7 +98,7 @@ pub(crate) fn fields_of<'py>(
         return Ok(Some(dict.clone()));
     }
     if !table.has_class_of(message)? {
-        return Ok(None);
+        return dumped(message);
     }
     Ok(Some(message.getattr(intern!(message.py(), "__dict__"))?.cast_into()?))
 }
@@ -101,8 +119,9 @@ fn is_marker(table: &Table, message: &Bound<'_, PyAny>) -> PyResult<bool> {
     let Some((_, shape)) = table.told(&dict)? else { return Ok(false) };
     let Some((key, _)) = shape.fields.body() else { return Ok(shape.kind == Kind::Marker) };
     let parts = dict.get_item(key)?.and_then(|content| listed(&content)).unwrap_or_default();
-    for part in parts.iter().filter_map(|part| part.cast::<PyDict>().ok()) {
-        let kind = ascii_item(part, intern!(part.py(), "type"), |kind| table.part(kind))?;
+    for part in &parts {
+        let Some(part) = dict_of(part)? else { continue };
+        let kind = ascii_item(&part, intern!(part.py(), "type"), |kind| table.part(kind))?;
         if kind.is_some_and(|shape| shape.kind == Kind::Marker) {
             return Ok(true);
         }
@@ -316,21 +335,15 @@ impl<'t, 'py> Reader<'t, 'py> {
 
 fn not_a_message(message: &Bound<'_, PyAny>, format: &str) -> PyResult<String> {
     let class = message.get_type().qualname()?;
-    Ok(format!("a {class} is not a message of the format {format}{}", hint(message)?))
+    Ok(format!("a {class} is not a message of the format {format}"))
 }
 
 fn not_json(value: &Bound<'_, PyAny>) -> PyResult<String> {
     let class = value.get_type().qualname()?;
-    Ok(format!("it holds an object of the class {class} where JSON is wanted{}", hint(value)?))
+    Ok(format!("it holds an object of the class {class} where JSON is wanted"))
 }
 
-/// The SDKs' objects know how to become what is sent.
-fn hint(object: &Bound<'_, PyAny>) -> PyResult<&'static str> {
-    let dumps = object.hasattr(intern!(object.py(), "model_dump"))?;
-    Ok(if dumps { "; pass its model_dump(exclude_none=True)" } else { "" })
-}
-
-fn is_json(value: &Bound<'_, PyAny>) -> bool {
+pub(crate) fn is_json(value: &Bound<'_, PyAny>) -> bool {
     value.is_none()
         || value.is_instance_of::<PyString>()
         || value.is_instance_of::<PyDict>()

@@ -6,6 +6,7 @@ mod errors;
 mod files;
 mod history;
 mod ledger;
+mod objects;
 mod outputs;
 mod pricing;
 mod recognise;
@@ -34,6 +35,7 @@ mod _core {
     use crate::columns;
     use crate::files;
     use crate::history::{self, read};
+    use crate::objects;
     use crate::outputs;
     use crate::pricing::{self, Pricing};
     use crate::table::Kind;
@@ -205,6 +207,13 @@ mod _core {
     #[pyfunction]
     fn last_marker(table: &Table, messages: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
         history::last_marker(table, messages)
+    }
+
+    /// A copy of a message in which the SDKs' objects are the dicts that they are sent as;
+    /// the message itself where it has none.
+    #[pyfunction]
+    fn plain<'py>(message: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(objects::plain(message)?.unwrap_or_else(|| message.clone()))
     }
 
     type Rows = Vec<(&'static str, Option<Py<PyString>>, Option<Py<PyString>>, bool, u64)>;

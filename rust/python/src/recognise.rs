@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
 use crate::history::{listed, tells};
+use crate::objects::{dict_of, dumped};
 use crate::table::{Recogniser, ascii_item};
 use crate::text::Text;
 use crate::value::items;
@@ -26,7 +27,11 @@ pub(crate) fn recognise(messages: &Bound<'_, PyAny>, recogniser: &Recogniser) ->
 fn recognise_one(message: &Bound<'_, PyAny>, recogniser: &Recogniser) -> PyResult<Option<String>> {
     let py = message.py();
     let Ok(dict) = message.cast::<PyDict>() else {
-        return recogniser.of_object.bind(py).call1((message,))?.extract();
+        let told: Option<String> = recogniser.of_object.bind(py).call1((message,))?.extract()?;
+        return match (told, dumped(message)?) {
+            (None, Some(dict)) => recognise_one(&dict, recogniser),
+            (told, _) => Ok(told),
+        };
     };
     let signs = &recogniser.signs;
     for (key, signs) in [(intern!(py, "type"), &signs.types), (intern!(py, "role"), &signs.roles)] {
@@ -46,10 +51,10 @@ fn recognise_one(message: &Bound<'_, PyAny>, recogniser: &Recogniser) -> PyResul
     }
     let Some(content) = dict.get_item(intern!(py, "content"))? else { return Ok(None) };
     for part in listed(&content).unwrap_or_default() {
-        let Ok(part) = part.cast::<PyDict>() else { continue };
-        let format = ascii_item(part, intern!(py, "type"), |kind| signs.parts.get(kind).cloned())?;
+        let Some(part) = dict_of(&part)? else { continue };
+        let format = ascii_item(&part, intern!(py, "type"), |kind| signs.parts.get(kind).cloned())?;
         let format = match format {
-            None => of_untyped(part, &signs.part_keys)?,
+            None => of_untyped(&part, &signs.part_keys)?,
             told => told,
         };
         if format.is_some() {

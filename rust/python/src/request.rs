@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
 use crate::history::fields_of;
+use crate::objects::plain;
 use crate::table::{Body, Fields, Kind, Shape, Table, Use, ascii_item};
 use crate::value::items;
 
@@ -31,16 +32,16 @@ pub(crate) fn rewrite<'py>(
     if let Some(rewriter) = &table.rewriter {
         return rewriter.bind(py).call1((message, bodies(py, edits)?)).map(Some);
     }
-    let Some(dict) = fields_of(table, message)? else { return Ok(None) };
+    let is_object = table.has_class_of(message)?;
+    let plain = if is_object { None } else { plain(message)? };
+    let Some(dict) = fields_of(table, plain.as_ref().unwrap_or(message))? else { return Ok(None) };
     let Some((_, shape)) = table.told(&dict)? else { return Ok(None) };
     let changed = match edits {
         [edit] if shape.kind == Kind::Result => with_content(&dict, shape, edit)?,
         _ => Rewriter::new(table, edits, &dict).rewritten(&dict, shape)?,
     };
     match (&table.rebuild, changed) {
-        (Some(rebuild), Some(changed)) if !message.is_instance_of::<PyDict>() => {
-            rebuild.bind(py).call1((message, changed)).map(Some)
-        }
+        (Some(rebuild), Some(changed)) if is_object => rebuild.bind(py).call1((message, changed)).map(Some),
         (_, changed) => Ok(changed.map(Bound::into_any)),
     }
 }

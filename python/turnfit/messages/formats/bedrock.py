@@ -14,6 +14,7 @@ from collections.abc import Collection, Sequence
 from itertools import groupby
 from typing import Any
 
+from turnfit import _core
 from turnfit.messages import rules
 from turnfit.messages.formats.marks import BLOCK_BEHIND
 from turnfit.messages.formats.table import Body, Field, Format, Shape, Signs
@@ -90,11 +91,12 @@ def _answer(_: Message, call: Row, wording: str) -> Message:
 def _join(messages: Sequence[Message]) -> list[Message]:
     """Neighbours of one role as one message, in a copy."""
     joined: list[Message] = []
-    for _, run in groupby(messages, key=lambda message: message["role"]):
+    for _, run in groupby(messages, key=lambda message: _core.plain(message)["role"]):
         first, *others = run
         if others:
-            contents = [message.get("content") or () for message in (first, *others)]
-            first = {**first, "content": [block for content in contents for block in content]}
+            merged = [_core.plain(message) for message in (first, *others)]
+            contents = [message.get("content") or () for message in merged]
+            first = {**merged[0], "content": [block for content in contents for block in content]}
         joined.append(first)
     return joined
 
@@ -103,8 +105,9 @@ def _split(messages: Sequence[Message], notes: Collection[str]) -> list[Message]
     """Notes that stand among other blocks of a user message, by themselves again."""
     parts: list[Message] = []
     for message in messages:
-        content = message.get("content") if isinstance(message, dict) else None
-        if isinstance(content, list | tuple) and len(content) > 1 and message["role"] == "user":
+        fields = _core.plain(message)
+        content = fields.get("content") if isinstance(fields, dict) else None
+        if isinstance(content, list | tuple) and len(content) > 1 and fields["role"] == "user":
             parts += _parted(message, content, notes)
         else:
             parts.append(message)
@@ -117,7 +120,9 @@ def _parted(message: Message, content: Sequence[Any], notes: Collection[str]) ->
 
     if not any(map(is_note, content)):
         return [message]
-    return [{**message, "content": list(run)} for _, run in groupby(content, key=is_note)]
+    return [
+        {**_core.plain(message), "content": list(run)} for _, run in groupby(content, key=is_note)
+    ]
 
 
 BEDROCK_CONVERSE = Format(
