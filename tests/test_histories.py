@@ -7,6 +7,7 @@ import json
 import os
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -36,6 +37,49 @@ def test_an_object_keeps_everything_around_its_messages() -> None:
     written = json.loads(history.to_bytes([ANSWER]))
     assert written == {**value, "messages": [ANSWER]}
     assert list(written) == list(value)
+
+
+@pytest.mark.parametrize(
+    ("body", "system", "format"),
+    [
+        (
+            {"instructions": "Be brief.", "input": [GREETING], "tools": [{"type": "web_search"}]},
+            "Be brief.",
+            "openai-responses",
+        ),
+        (
+            {
+                "systemInstruction": {"parts": [{"text": "Be brief."}]},
+                "contents": [{"role": "user", "parts": [{"text": "Hello!"}]}],
+                "tools": [{"functionDeclarations": []}],
+            },
+            [{"type": "text", "text": "Be brief."}],
+            "gemini",
+        ),
+        (
+            {
+                "messages": [{"role": "user", "content": [{"text": "Hello!"}]}],
+                "system": [{"text": "Be brief."}],
+                "inferenceConfig": {"maxTokens": 9},
+                "toolConfig": {"tools": [{"toolSpec": {"name": "read"}}]},
+            },
+            [{"type": "text", "text": "Be brief."}],
+            "bedrock-converse",
+        ),
+    ],
+)
+def test_every_providers_request_is_a_history(body: Any, system: Any, format: str) -> None:
+    history = parse_history(json.dumps(body).encode(), "h.json")
+    assert (history.system, history.format) == (system, format)
+    assert len(history.tools) == 1
+    assert json.loads(history.to_bytes(history.messages)) == body
+    assert json.loads(history.to_bytes([]))[history.key] == []
+
+
+def test_an_input_that_is_a_text_is_one_message() -> None:
+    assert parse_history(b'{"input": "Hello!"}', "h.json").messages == [
+        {"role": "user", "content": "Hello!"}
+    ]
 
 
 def test_lines_stay_lines() -> None:

@@ -1,7 +1,8 @@
 """Histories in files: one read, and the fitted request written in the same container.
 
-Three containers are known: a JSON list of messages; a JSON object with the list under
-``messages``, and perhaps ``system`` and ``tools`` beside it; JSON lines, a message a line.
+Three containers are known: a JSON list of messages; a request's body, a JSON object with
+the list under ``messages``, ``contents`` or ``input``, and perhaps a system prompt and tools
+beside it; JSON lines, a message a line.
 """
 
 from __future__ import annotations
@@ -18,10 +19,15 @@ from typing import Any, Literal, NoReturn
 
 from turnfit.errors import TurnfitError
 from turnfit.messages.reading import Message
+from turnfit.messages.requests import read_request
 
 __all__ = ["History", "HistoryError", "parse_history", "write_file"]
 
-_WANTED = 'a list of messages, an object with "messages", or JSON lines with a message a line'
+_KEYS = ("messages", "contents", "input")
+_WANTED = (
+    'a list of messages, an object with "messages", "contents" or "input", or JSON lines with a '
+    "message a line"
+)
 
 
 class HistoryError(TurnfitError, ValueError):
@@ -36,23 +42,21 @@ class History:
         messages: the messages.
         container: ``list``, ``object`` or ``lines``.
         around: the object that holds the messages, where it is one.
+        key: under which it holds them.
         indent: by what the file indents its JSON; None where it is on one line.
+        system: the system prompt that stands beside the messages, or None.
+        tools: the tool definitions that stand beside them, or None.
+        format: the wire format, where the object's keys tell it.
     """
 
     messages: list[Message]
     container: Literal["list", "object", "lines"]
     around: dict[str, Any] = field(default_factory=dict)
+    key: str = "messages"
     indent: str | None = None
-
-    @property
-    def system(self) -> Any:
-        """The system prompt that stands beside the messages, or None."""
-        return self.around.get("system")
-
-    @property
-    def tools(self) -> Any:
-        """The tool definitions that stand beside the messages, or None."""
-        return self.around.get("tools")
+    system: Any = None
+    tools: Any = None
+    format: str | None = None
 
     def to_bytes(self, messages: list[Message]) -> bytes:
         r"""These messages in the container that the history came in, as UTF-8.
@@ -64,7 +68,7 @@ class History:
         if self.container == "lines":
             text = "".join(f"{json.dumps(message, ensure_ascii=False)}\n" for message in messages)
         else:
-            value = {**self.around, "messages": messages} if self.around else messages
+            value = {**self.around, self.key: messages} if self.around else messages
             text = f"{json.dumps(value, ensure_ascii=False, indent=self.indent)}\n"
         # UTF-8 has no lone surrogates. In JSON they stand inside strings only, where
         # Python's escape for them is JSON's too.
@@ -133,17 +137,24 @@ def _indent_of(text: str) -> str | None:
 
 
 def _from_value(value: Any, name: str, indent: str | None) -> History:
-    if isinstance(value, dict) and "messages" in value:
-        messages = value["messages"]
-        if not isinstance(messages, list):
-            _refuse(f'{name}: "messages" holds {_kind(messages)}, not a list of messages')
-        _check_around(value, name)
-        return History(_plain(_numbered(messages), name), "object", value, indent)
+    key = next((key for key in _KEYS if key in value), None) if isinstance(value, dict) else None
+    if key is not None:
+        return _from_body(value, key, name, indent)
     if isinstance(value, dict) and "role" in value:
         return History([value], "lines")
     if isinstance(value, list):
         return History(_plain(_numbered(value), name), "list", indent=indent)
     return _refuse(f"{name}: holds {_kind(value)}; wanted is {_WANTED}")
+
+
+def _from_body(body: dict[str, Any], key: str, name: str, indent: str | None) -> History:
+    if not isinstance(body[key], list) and not (key == "input" and isinstance(body[key], str)):
+        _refuse(f'{name}: "{key}" holds {_kind(body[key])}, not a list of messages')
+    _check_around(body, name)
+    read = read_request(body)
+    messages = _plain(_numbered(read.messages), name)
+    beside = {"system": read.system, "tools": read.tools or None, "format": read.format}
+    return History(messages, "object", body, key, indent, **beside)
 
 
 def _check_around(value: dict[str, Any], name: str) -> None:
@@ -161,7 +172,7 @@ def _plain(rows: Iterable[tuple[str, Any]], name: str) -> list[Message]:
     """The rows' messages, if they are messages and not wrapped in something else."""
     messages = []
     for place, row in rows:
-        if isinstance(row, dict) and "role" not in row:
+        if isinstance(row, dict) and "role" not in row and "parts" not in row:
             _refuse_wrapped(row, f"{name}: {place}")
         messages.append(row)
     return messages

@@ -58,8 +58,8 @@ _policy = click.option(
 def commands() -> None:
     """Keep long agent work inside a model's context window.
 
-    A HISTORY is a file (or - for stdin) with a JSON list of messages, an object with
-    "messages", or JSON lines with a message a line.
+    A HISTORY is a file (or - for stdin) with a JSON list of messages, a request's body (an
+    object with "messages", "contents" or "input"), or JSON lines with a message a line.
 
     \b
     Examples:
@@ -97,6 +97,7 @@ def _fit(
       sed -n 3p histories.jsonl | turnfit fit - --budget 400000
     """
     read = _read(history)
+    format = format or read.format
     rules = _rules(policy, budget)
     fitted = _fitted(history, read, rules, format)
     _write(out, read.to_bytes(fitted.messages))
@@ -121,6 +122,7 @@ def _explain(
       turnfit explain history.json --budget 400000 --all | less
     """
     read = _read(history)
+    format = format or read.format
     fitted = _fitted(history, read, _rules(policy, budget), format)
     explain_fit(read, fitted, format_of(read.messages, format), whole)
     return OK
@@ -157,7 +159,8 @@ def _check(history: str, format: str | None) -> int:
       turnfit check history.json
       turnfit check request.jsonl --format anthropic
     """
-    messages = _read(history).messages
+    read = _read(history)
+    messages, format = read.messages, format or read.format
     with _named(history):
         problems = check(messages, format=format)
     for problem in problems:
