@@ -11,15 +11,23 @@ use turnfit_core::scan::weigh::{Weigher, Weights};
 /// Weights that tell every count from every other.
 fn weights() -> &'static Weights {
     static WEIGHTS: OnceLock<Weights> = OnceLock::new();
-    WEIGHTS.get_or_init(|| {
-        let mut state = 1u32;
-        let mut next = || {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (state >> 16) as u16
-        };
-        let weights: Vec<u16> = (0..Weights::LENGTH).map(|_| next()).collect();
-        Weights::new(&weights).expect("as many as there are")
-    })
+    WEIGHTS.get_or_init(|| weights_below(1 << 14))
+}
+
+/// The same, too wide for a level that looks them up.
+fn wide_weights() -> &'static Weights {
+    static WEIGHTS: OnceLock<Weights> = OnceLock::new();
+    WEIGHTS.get_or_init(|| weights_below(1 << 16))
+}
+
+fn weights_below(bound: u32) -> Weights {
+    let mut state = 1u32;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        ((state >> 16) % bound) as u16
+    };
+    let weights: Vec<u16> = (0..Weights::LENGTH).map(|_| next()).collect();
+    Weights::new(&weights).expect("as many as there are")
 }
 
 /// One weight alone.

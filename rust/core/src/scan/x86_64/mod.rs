@@ -109,31 +109,6 @@ macro_rules! entry_points {
         }
 
         #[target_feature(enable = $features)]
-        fn stripe(weights: &Weights, buffer: &mut Buffer, length: usize) -> u64 {
-            weigh::stripe::stripe::<U8>(weights, buffer, length)
-        }
-
-        #[target_feature(enable = $features)]
-        fn weigh_utf8(weights: &Weights, bytes: &[u8], room: &mut [u8]) -> Filled {
-            <U8 as Weigh>::utf8(weights, bytes, room)
-        }
-
-        #[target_feature(enable = $features)]
-        fn weigh_latin1(weights: &Weights, units: &[u8], room: &mut [u8]) -> Filled {
-            weigh::encodings::latin1(weights, units, room)
-        }
-
-        #[target_feature(enable = $features)]
-        fn weigh_ucs2(weights: &Weights, units: &[u16], room: &mut [u8]) -> Filled {
-            <U8 as Weigh>::ucs2(weights, units, room)
-        }
-
-        #[target_feature(enable = $features)]
-        fn weigh_ucs4(weights: &Weights, units: &[u32], room: &mut [u8]) -> Filled {
-            weigh::encodings::ucs4(weights, units, room)
-        }
-
-        #[target_feature(enable = $features)]
         fn container_latin1(units: &[u8]) -> Option<Rest> {
             container::rest::<U8, u8>(units)
         }
@@ -150,3 +125,34 @@ macro_rules! entry_points {
     };
 }
 use entry_points;
+
+/// Defines the weighing's entry points of a level that has none of its own.
+macro_rules! weighing {
+    ($features:literal) => {
+        #[target_feature(enable = $features)]
+        fn stripe(weights: &Weights, buffer: &mut Buffer, length: usize) -> u64 {
+            weigh::stripe::stripe::<U8>(weights, buffer, length)
+        }
+
+        #[target_feature(enable = $features)]
+        fn weigh_utf8(weights: &Weights, bytes: &[u8], room: Room<'_>) -> Filled {
+            weigh::encodings::utf8(weights, bytes, room)
+        }
+
+        #[target_feature(enable = $features)]
+        fn weigh_latin1(weights: &Weights, units: &[u8], room: Room<'_>) -> Filled {
+            weigh::encodings::latin1(weights, units, room)
+        }
+
+        #[target_feature(enable = $features)]
+        fn weigh_ucs2(weights: &Weights, units: &[u16], room: Room<'_>) -> Filled {
+            weigh::encodings::ucs2(weights, units, room)
+        }
+
+        #[target_feature(enable = $features)]
+        fn weigh_ucs4(weights: &Weights, units: &[u32], room: Room<'_>) -> Filled {
+            weigh::encodings::ucs4(weights, units, room)
+        }
+    };
+}
+use weighing;
