@@ -104,6 +104,7 @@ pub struct Weigher<'a> {
 
 impl<'a> Weigher<'a> {
     /// With no text yet.
+    #[inline]
     #[must_use]
     pub fn new(weights: &'a Weights) -> Self {
         match weights.tables {
@@ -119,6 +120,7 @@ impl<'a> Weigher<'a> {
         Self::with(weights, if wide { Level::Avx512 } else { level }.weighing())
     }
 
+    #[inline]
     fn with(weights: &'a Weights, level: Weighing) -> Self {
         // Nothing that is asked for repetition repeats what precedes the text.
         let buffer = Buffer { characters: [stripe::HIGH; _], seconds: [0; _], before: Classes::default() };
@@ -147,7 +149,7 @@ impl<'a> Weigher<'a> {
 
     /// What the text costs so far, in [`Weights::UNIT`]ths of a token.
     #[must_use]
-    pub fn weight(mut self) -> u64 {
+    pub fn weight(&mut self) -> u64 {
         self.sum + (self.level.stripe)(self.weights, &mut self.buffer, self.waiting)
     }
 

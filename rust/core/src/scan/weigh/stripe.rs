@@ -209,7 +209,9 @@ pub(in super::super) fn stripe<V: Weigh>(weights: &Weights, buffer: &mut Buffer,
         let lanes = [ascii, first, last].map(|mask| mask.0[block + 1]);
         scale.sum += characters(weights, &buffer.characters, STRIPE_AT + block * BLOCK, lanes);
     }
-    buffer.before = classes.last();
+    if length == STRIPE {
+        buffer.before = classes.last();
+    }
     scale.sum
 }
 

@@ -31,8 +31,9 @@ pub(in super::super) struct Tables {
     pub(in super::super) ends: Halves<128>,
     /// Of what isn't ASCII, by the upper bits of its index and then by seven lower.
     pub(in super::super) windows: [Halves<128>; WINDOWS],
-    /// Of shapes, twice each, as instructions want them that add two products.
-    pub(in super::super) shapes: [[i16; 2]; SHAPES.len()],
+    /// Of shapes, in both halves of a number, as an instruction wants them that adds two
+    /// products.
+    pub(in super::super) shapes: [i32; SHAPES.len()],
 }
 
 /// Parts of all indices, 128 each.
@@ -66,7 +67,7 @@ impl Tables {
             pairs,
             ends,
             windows: from_fn(|window| Halves::of(|at| index(window, at))),
-            shapes: shapes.map(|weight| [weight as i16; 2]),
+            shapes: shapes.map(|weight| (u32::from(weight) << 16 | u32::from(weight)) as i32),
         })
     }
 }

@@ -12,17 +12,17 @@ use super::{Kinds, Sums, load, look_up, select, store};
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vbmi,avx512vnni")]
 pub(super) fn add(tables: &Tables, buffer: &Buffer, blocks: usize, kinds: &mut Kinds, sums: &mut Sums) {
-    const BEFORE: usize = STRIPE_AT - BLOCK;
-    let here = load(&buffer.characters, BEFORE);
-    store(&mut kinds.0, 0, kinds_of(here, load(&buffer.characters, BEFORE - 1)));
+    store(&mut kinds.0, 0, kinds_of(&buffer.characters, STRIPE_AT - BLOCK));
     for block in 0..blocks {
         let at = STRIPE_AT + block * BLOCK;
+        store(&mut kinds.0, (block + 1) * BLOCK, kinds_of(&buffer.characters, at));
         let here = load(&buffer.characters, at);
-        store(&mut kinds.0, (block + 1) * BLOCK, kinds_of(here, load(&buffer.characters, at - 1)));
-        let high = _mm512_movepi8_mask(here);
-        sums.add(look_up(here, !high, &tables.ascii));
-        if high != 0 {
-            add_high(tables, &buffer.characters, &buffer.seconds, at, sums);
+        match _mm512_movepi8_mask(here) {
+            0 => sums.add::<0>(look_up(here, !0, &tables.ascii)),
+            high => {
+                sums.add::<0>(look_up(here, !high, &tables.ascii));
+                add_high(tables, &buffer.characters, &buffer.seconds, at, sums);
+            }
         }
     }
 }
@@ -32,13 +32,16 @@ pub(super) const SAME: u8 = 1 << 3;
 
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vbmi")]
-fn kinds_of(here: __m512i, before: __m512i) -> __m512i {
-    let ascii = !_mm512_movepi8_mask(here);
+fn kinds_of(characters: &[u8], at: usize) -> __m512i {
+    let (here, before) = (load(characters, at), load(characters, at - 1));
     let (low, high) = (load(&KINDS, 0), load(&KINDS, BLOCK));
-    let bytes = _mm512_min_epu8(here, _mm512_set1_epi8(LEAD as i8));
-    let kinds = _mm512_mask2_permutex2var_epi8(low, bytes, ascii, high);
-    let same = _mm512_mask_cmpeq_epi8_mask(ascii, here, before);
-    _mm512_mask_add_epi8(kinds, same, kinds, _mm512_set1_epi8(SAME as i8))
+    let kinds = _mm512_permutex2var_epi8(low, here, high);
+    let same = _mm512_cmpeq_epi8_mask(here, before);
+    let marked = _mm512_mask_add_epi8(kinds, same, kinds, _mm512_set1_epi8(SAME as i8));
+    match _mm512_movepi8_mask(here) {
+        0 => marked,
+        high => _mm512_mask_min_epu8(marked, high, here, _mm512_set1_epi8(LEAD as i8)),
+    }
 }
 
 /// Adds what isn't ASCII of a block, window by window. Few texts have many.
@@ -52,7 +55,7 @@ fn add_high(tables: &Tables, leads: &[u8], seconds: &[u8], at: usize, sums: &mut
     while left != 0 {
         let first = leads[at + left.trailing_zeros() as usize];
         let lanes = _mm512_mask_cmpeq_epi8_mask(left, windows, _mm512_set1_epi8((first | 1) as i8));
-        sums.add(look_up(indices, lanes, &tables.windows[usize::from(first >> 1 & 0x1F)]));
+        sums.add::<1>(look_up(indices, lanes, &tables.windows[usize::from(first >> 1 & 0x1F)]));
         left &= !lanes;
     }
 }

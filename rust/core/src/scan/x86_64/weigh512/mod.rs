@@ -51,11 +51,12 @@ fn ended(buffer: &mut Buffer, length: usize) -> usize {
     length / BLOCK + 1
 }
 
-/// Sums of 32 bits, so many that no stripe makes them overflow: of lower and upper
-/// bytes of weights, and of shapes.
+/// Sums of 32 bits, so many that no stripe makes them overflow. An instruction that adds
+/// to a sum waits for the one before it: so there are several.
 struct Sums {
-    halves: [__m512i; 2],
-    shapes: __m512i,
+    /// Of lower and of upper bytes of weights.
+    halves: [[__m512i; 2]; 4],
+    shapes: [__m512i; 4],
 }
 
 impl Sums {
@@ -63,24 +64,40 @@ impl Sums {
     #[target_feature(enable = "avx512f")]
     fn none() -> Self {
         let zero = _mm512_setzero_si512();
-        Self { halves: [zero, zero], shapes: zero }
+        Self { halves: [[zero; 2]; 4], shapes: [zero; 4] }
     }
 
-    /// Adds bytes of weights.
+    /// Adds bytes of weights to one of the sums.
     #[inline]
     #[target_feature(enable = "avx512bw,avx512vnni")]
-    fn add(&mut self, [low, high]: [__m512i; 2]) {
+    fn add<const TO: usize>(&mut self, [low, high]: [__m512i; 2]) {
         let ones = _mm512_set1_epi8(1);
-        self.halves[0] = _mm512_dpbusd_epi32(self.halves[0], low, ones);
-        self.halves[1] = _mm512_dpbusd_epi32(self.halves[1], high, ones);
+        let [lows, highs] = self.halves[TO];
+        self.halves[TO] = [_mm512_dpbusd_epi32(lows, low, ones), _mm512_dpbusd_epi32(highs, high, ones)];
+    }
+
+    /// Adds numbers of 16 bits, each times the weight in its place, but for those of the
+    /// first word.
+    #[inline]
+    #[target_feature(enable = "avx512bw,avx512vnni")]
+    fn add_products(&mut self, to: usize, counts: __m512i, weights: __m512i) {
+        let to = &mut self.shapes[to % 4];
+        *to = _mm512_mask_dpwssd_epi32(*to, !0b11, counts, weights);
     }
 
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn total(&self) -> u64 {
-        let characters = _mm512_add_epi32(self.halves[0], _mm512_slli_epi32::<8>(self.halves[1]));
-        _mm512_reduce_add_epi32(_mm512_add_epi32(characters, self.shapes)) as u32 as u64
+        let [low, high] = [0, 1].map(|half| added(self.halves.map(|halves| halves[half])));
+        let characters = _mm512_add_epi32(low, _mm512_slli_epi32::<8>(high));
+        _mm512_reduce_add_epi32(_mm512_add_epi32(characters, added(self.shapes))) as u32 as u64
     }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn added([a, b, c, d]: [__m512i; 4]) -> __m512i {
+    _mm512_add_epi32(_mm512_add_epi32(a, b), _mm512_add_epi32(c, d))
 }
 
 /// A block, or a table.

@@ -16,12 +16,12 @@ pub(super) fn add(tables: &Tables, characters: &[u8], kinds: &Kinds, blocks: usi
         let at = (block + 1) * BLOCK;
         let [here, before, before_it] = [0, 1, 2].map(|back| at - back);
         let (here, before, before_it) = (load(&kinds.0, here), load(&kinds.0, before), load(&kinds.0, before_it));
-        sums.add(look_up_short(select(7, here, _mm512_slli_epi16::<3>(before)), &tables.pairs));
+        sums.add::<2>(look_up_short(select(7, here, _mm512_slli_epi16::<3>(before)), &tables.pairs));
         let characters = load(characters, STRIPE_AT + block * BLOCK - 1);
         let ends = ends(before, before_it, here);
         // What isn't ASCII has the lower bits of no letter.
         let letters = _mm512_min_epu8(characters, _mm512_set1_epi8(LEAD as i8));
-        sums.add(look_up(select(0x1F, letters, ends), !0, &tables.ends));
+        sums.add::<3>(look_up(select(0x1F, letters, ends), !0, &tables.ends));
     }
 }
 

@@ -7,7 +7,6 @@
 use std::arch::x86_64::*;
 
 use super::super::super::kernel::BLOCK;
-use super::super::super::weigh::stripe::WORDS;
 use super::super::super::weigh::tables::Tables;
 use super::{Kinds, Sums, load, select};
 use crate::features::Shape;
@@ -116,10 +115,8 @@ impl Scale<'_> {
     #[inline]
     #[target_feature(enable = "avx512bw,avx512bitalg,avx512vnni")]
     fn add(&mut self, shape: Shape, mask: Mask) {
-        const STRIPE: u32 = !0 << (32 / WORDS);
-        let [weight, _] = self.tables.shapes[shape as usize];
-        let counts = _mm512_maskz_popcnt_epi16(STRIPE, mask.0);
-        self.sums.shapes = _mm512_dpwssd_epi32(self.sums.shapes, counts, _mm512_set1_epi16(weight));
+        let weights = _mm512_set1_epi32(self.tables.shapes[shape as usize]);
+        self.sums.add_products(shape as usize, _mm512_popcnt_epi16(mask.0), weights);
     }
 }
 
