@@ -35,6 +35,7 @@ pub(super) fn kernels(level: Level) -> Option<Kernels> {
         weigh: weigh::Weighing {
             // SAFETY: likewise.
             stripe: |weights, buffer, length| unsafe { stripe(weights, buffer, length) },
+            ascii: weigh::stripe::not_where_it_lies,
             utf8: weigh::encodings::utf8,
             latin1: weigh::encodings::latin1,
             ucs2: weigh::encodings::ucs2,

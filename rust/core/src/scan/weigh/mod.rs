@@ -40,6 +40,7 @@ impl Weigh for Scalar {
 
 pub(super) const SCALAR: Weighing = Weighing {
     stripe: stripe::stripe::<Scalar>,
+    ascii: stripe::not_where_it_lies,
     utf8: encodings::utf8,
     latin1: encodings::latin1,
     ucs2: encodings::ucs2,
@@ -76,6 +77,8 @@ impl Buffer {
 #[derive(Clone, Copy)]
 pub(super) struct Weighing {
     pub(super) stripe: fn(&Weights, &mut Buffer, usize) -> u64,
+    /// Weighs from some place on where the text lies, or doesn't.
+    pub(super) ascii: fn(&Weights, &[u8], usize) -> Filled,
     pub(super) utf8: fn(&Weights, &[u8], Room<'_>) -> Filled,
     pub(super) latin1: fn(&Weights, &[u8], Room<'_>) -> Filled,
     pub(super) ucs2: fn(&Weights, &[u16], Room<'_>) -> Filled,
@@ -129,12 +132,12 @@ impl<'a> Weigher<'a> {
 
     /// Goes on with UTF-8 text, of which each maximal invalid sequence is U+FFFD.
     pub fn utf8(&mut self, bytes: &[u8]) {
-        self.fill(bytes, self.level.utf8);
+        self.bytes(bytes, self.level.utf8);
     }
 
     /// Goes on with Latin-1 text.
     pub fn latin1(&mut self, units: &[u8]) {
-        self.fill(units, self.level.latin1);
+        self.bytes(units, self.level.latin1);
     }
 
     /// Goes on with UCS-2 text.
@@ -156,14 +159,45 @@ impl<'a> Weigher<'a> {
     #[inline(always)]
     fn fill<T>(&mut self, mut units: &[T], fill: fn(&Weights, &[T], Room<'_>) -> Filled) {
         while !units.is_empty() {
-            let Filled { read, written, sum } = fill(self.weights, units, self.buffer.room(self.waiting));
-            units = &units[read..];
-            self.waiting += written;
-            self.sum += sum;
-            if self.waiting >= STRIPE {
-                self.weigh_stripe();
+            units = &units[self.fill_stripe(units, fill)..];
+        }
+    }
+
+    /// The same for bytes, which need not go through the buffer where they are ASCII.
+    fn bytes(&mut self, bytes: &[u8], fill: fn(&Weights, &[u8], Room<'_>) -> Filled) {
+        let mut read = 0;
+        while read < bytes.len() {
+            read += self.fill_stripe(&bytes[read..], fill);
+            if bytes.len() - read >= STRIPE {
+                read += self.ascii(bytes, read);
             }
         }
+    }
+
+    /// Weighs what it can of a text where it lies; gives how much that is.
+    fn ascii(&mut self, bytes: &[u8], read: usize) -> usize {
+        // What waits is read once more.
+        let start = read.saturating_sub(self.waiting);
+        let weighed = (self.level.ascii)(self.weights, bytes, start);
+        if weighed.read == 0 {
+            return 0;
+        }
+        let end = start + weighed.read;
+        self.buffer.characters[..STRIPE_AT].copy_from_slice(&bytes[end - STRIPE_AT..end]);
+        (self.waiting, self.sum) = (0, self.sum + weighed.sum);
+        end - read
+    }
+
+    /// Fills the buffer, and weighs it if it is full; gives how far it has read.
+    #[inline(always)]
+    fn fill_stripe<T>(&mut self, units: &[T], fill: fn(&Weights, &[T], Room<'_>) -> Filled) -> usize {
+        let Filled { read, written, sum } = fill(self.weights, units, self.buffer.room(self.waiting));
+        self.waiting += written;
+        self.sum += sum;
+        if self.waiting >= STRIPE {
+            self.weigh_stripe();
+        }
+        read
     }
 
     fn weigh_stripe(&mut self) {

@@ -8,7 +8,7 @@
 
 use super::super::kernel::{BLOCK, Bytes};
 use super::weights::{Table, Weights};
-use super::{Buffer, STRIPE_AT, Weigh};
+use super::{Buffer, Filled, STRIPE_AT, Weigh};
 use crate::features::{Class, Shape};
 
 /// Words of a mask, of which the first is of the characters before.
@@ -213,6 +213,11 @@ pub(in super::super) fn stripe<V: Weigh>(weights: &Weights, buffer: &mut Buffer,
         buffer.before = classes.last();
     }
     scale.sum
+}
+
+/// All goes through the buffer.
+pub(in super::super) fn not_where_it_lies(_: &Weights, _: &[u8], _: usize) -> Filled {
+    Filled::default()
 }
 
 /// What the 64 characters at `at` weigh by themselves: all that are ASCII, first

@@ -64,6 +64,8 @@ macro_rules! entry_points {
                     // SAFETY: likewise.
                     stripe: |weights, buffer, length| unsafe { stripe(weights, buffer, length) },
                     // SAFETY: likewise.
+                    ascii: |weights, bytes, at| unsafe { weigh_ascii(weights, bytes, at) },
+                    // SAFETY: likewise.
                     utf8: |weights, bytes, room| unsafe { weigh_utf8(weights, bytes, room) },
                     // SAFETY: likewise.
                     latin1: |weights, units, room| unsafe { weigh_latin1(weights, units, room) },
@@ -132,6 +134,11 @@ macro_rules! weighing {
         #[target_feature(enable = $features)]
         fn stripe(weights: &Weights, buffer: &mut Buffer, length: usize) -> u64 {
             weigh::stripe::stripe::<U8>(weights, buffer, length)
+        }
+
+        #[target_feature(enable = $features)]
+        fn weigh_ascii(weights: &Weights, bytes: &[u8], at: usize) -> Filled {
+            weigh::stripe::not_where_it_lies(weights, bytes, at)
         }
 
         #[target_feature(enable = $features)]

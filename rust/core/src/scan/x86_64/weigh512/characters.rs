@@ -4,24 +4,31 @@ use std::arch::x86_64::*;
 
 use super::super::super::kernel::BLOCK;
 use super::super::super::weigh::tables::{KINDS, LEAD, Tables};
-use super::super::super::weigh::{Buffer, STRIPE_AT};
 use super::{Kinds, Sums, load, look_up, select, store};
 
 /// Adds what the characters of so many blocks weigh by themselves; puts down their
 /// kinds, and those of the block before.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vbmi,avx512vnni")]
-pub(super) fn add(tables: &Tables, buffer: &Buffer, blocks: usize, kinds: &mut Kinds, sums: &mut Sums) {
-    store(&mut kinds.0, 0, kinds_of(&buffer.characters, STRIPE_AT - BLOCK));
+pub(super) fn add(
+    tables: &Tables,
+    characters: &[u8],
+    seconds: &[u8],
+    at: usize,
+    blocks: usize,
+    kinds: &mut Kinds,
+    sums: &mut Sums,
+) {
+    store(&mut kinds.0, 0, kinds_of(characters, at - BLOCK));
     for block in 0..blocks {
-        let at = STRIPE_AT + block * BLOCK;
-        store(&mut kinds.0, (block + 1) * BLOCK, kinds_of(&buffer.characters, at));
-        let here = load(&buffer.characters, at);
+        let at = at + block * BLOCK;
+        store(&mut kinds.0, (block + 1) * BLOCK, kinds_of(characters, at));
+        let here = load(characters, at);
         match _mm512_movepi8_mask(here) {
             0 => sums.add::<0>(look_up(here, !0, &tables.ascii)),
             high => {
                 sums.add::<0>(look_up(here, !high, &tables.ascii));
-                add_high(tables, &buffer.characters, &buffer.seconds, at, sums);
+                add_high(tables, characters, seconds, at, sums);
             }
         }
     }

@@ -21,8 +21,8 @@ use std::arch::x86_64::*;
 
 use super::super::kernel::BLOCK;
 use super::super::weigh::stripe::{STRIPE, WORDS};
-use super::super::weigh::tables::{Halves, NOTHING};
-use super::super::weigh::{Buffer, STRIPE_AT, Weights};
+use super::super::weigh::tables::{Halves, NOTHING, Tables};
+use super::super::weigh::{Buffer, Filled, STRIPE_AT, Weights};
 
 pub(super) use fill::{weigh_latin1, weigh_ucs2, weigh_ucs4, weigh_utf8};
 
@@ -37,12 +37,48 @@ pub(super) fn stripe(weights: &Weights, buffer: &mut Buffer, length: usize) -> u
     // Other weights don't come here.
     let Some(tables) = &weights.tables else { return 0 };
     let blocks = if length == STRIPE { STRIPE / BLOCK } else { ended(buffer, length) };
+    blocks_at(tables, &buffer.characters, &buffer.seconds, STRIPE_AT, blocks)
+}
+
+/// What so many blocks cost that begin at `at`, behind a block and one byte more.
+#[inline]
+#[target_feature(enable = "avx512bw,avx512vbmi,avx512vbmi2,avx512vnni,avx512bitalg,gfni,popcnt")]
+fn blocks_at(tables: &Tables, characters: &[u8], seconds: &[u8], at: usize, blocks: usize) -> u64 {
     let mut sums = Sums::none();
     let mut kinds = Kinds([0; _]);
-    characters::add(tables, buffer, blocks, &mut kinds, &mut sums);
+    characters::add(tables, characters, seconds, at, blocks, &mut kinds, &mut sums);
     shapes::add(tables, shapes::Planes::of(&kinds), &mut sums);
-    pairs::add(tables, &buffer.characters, &kinds, blocks, &mut sums);
+    pairs::add(tables, characters, at, blocks, &kinds, &mut sums);
     sums.total()
+}
+
+/// Weighs stripes of a text where they lie, as long as they are ASCII: those from `at` on.
+/// What is stored in the buffer would have to be waited for.
+#[target_feature(enable = "avx512bw,avx512vbmi,avx512vbmi2,avx512vnni,avx512bitalg,gfni,popcnt")]
+pub(super) fn weigh_ascii(weights: &Weights, bytes: &[u8], at: usize) -> Filled {
+    let mut filled = Filled::default();
+    let Some(tables) = &weights.tables else { return filled };
+    if at <= BLOCK || !is_ascii(&bytes[at - BLOCK - 1..at]) {
+        return filled;
+    }
+    while let Some(stripe) = bytes[at + filled.read..].first_chunk::<STRIPE>()
+        && is_ascii(stripe)
+    {
+        filled.sum += blocks_at(tables, bytes, &[], at + filled.read, STRIPE / BLOCK);
+        filled.read += STRIPE;
+    }
+    filled
+}
+
+/// Whether bytes are ASCII that are at least a block.
+#[inline]
+#[target_feature(enable = "avx512bw")]
+fn is_ascii(bytes: &[u8]) -> bool {
+    let mut any = load(bytes, bytes.len() - BLOCK);
+    for at in (0..bytes.len() - BLOCK).step_by(BLOCK) {
+        any = _mm512_or_si512(any, load(bytes, at));
+    }
+    _mm512_movepi8_mask(any) == 0
 }
 
 /// Puts nothing behind a text's last characters; gives the blocks in which they and it are.
@@ -82,7 +118,7 @@ impl Sums {
     #[target_feature(enable = "avx512bw,avx512vnni")]
     fn add_products(&mut self, to: usize, counts: __m512i, weights: __m512i) {
         let to = &mut self.shapes[to % 4];
-        *to = _mm512_mask_dpwssd_epi32(*to, !0b11, counts, weights);
+        *to = _mm512_mask_dpwssds_epi32(*to, !0b11, counts, weights);
     }
 
     #[inline]

@@ -3,7 +3,6 @@
 use std::arch::x86_64::*;
 
 use super::super::super::kernel::BLOCK;
-use super::super::super::weigh::STRIPE_AT;
 use super::super::super::weigh::tables::{LEAD, OTHER, Tables, WORD};
 use super::{Kinds, Sums, load, look_up, look_up_short, select};
 
@@ -11,13 +10,18 @@ use super::{Kinds, Sums, load, look_up, look_up_short, select};
 /// but one, behind which nothing is known.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vbmi,avx512vnni")]
-pub(super) fn add(tables: &Tables, characters: &[u8], kinds: &Kinds, blocks: usize, sums: &mut Sums) {
+pub(super) fn add(
+    tables: &Tables,
+    characters: &[u8],
+    at: usize,
+    blocks: usize,
+    kinds: &Kinds,
+    sums: &mut Sums,
+) {
     for block in 0..blocks {
-        let at = (block + 1) * BLOCK;
-        let [here, before, before_it] = [0, 1, 2].map(|back| at - back);
-        let (here, before, before_it) = (load(&kinds.0, here), load(&kinds.0, before), load(&kinds.0, before_it));
+        let [here, before, before_it] = [0, 1, 2].map(|back| load(&kinds.0, (block + 1) * BLOCK - back));
         sums.add::<2>(look_up_short(select(7, here, _mm512_slli_epi16::<3>(before)), &tables.pairs));
-        let characters = load(characters, STRIPE_AT + block * BLOCK - 1);
+        let characters = load(characters, at + block * BLOCK - 1);
         let ends = ends(before, before_it, here);
         // What isn't ASCII has the lower bits of no letter.
         let letters = _mm512_min_epu8(characters, _mm512_set1_epi8(LEAD as i8));
