@@ -11,15 +11,28 @@ use turnfit_core::scan::weigh::{Weigher, Weights};
 /// Weights that tell every count from every other.
 fn weights() -> &'static Weights {
     static WEIGHTS: OnceLock<Weights> = OnceLock::new();
-    WEIGHTS.get_or_init(|| {
-        let mut state = 1u32;
-        let mut next = || {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (state >> 16) as u16
-        };
-        let weights: Vec<u16> = (0..Weights::LENGTH).map(|_| next()).collect();
-        Weights::new(&weights).expect("as many as there are")
-    })
+    WEIGHTS.get_or_init(|| weights_below(1 << 14))
+}
+
+/// The same, too wide for a level that looks them up.
+fn wide_weights() -> &'static Weights {
+    static WEIGHTS: OnceLock<Weights> = OnceLock::new();
+    WEIGHTS.get_or_init(|| weights_below(1 << 16))
+}
+
+fn weights_below(bound: u32) -> Weights {
+    let mut state = 1u32;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        ((state >> 16) % bound) as u16
+    };
+    let weights: Vec<u16> = (0..Weights::LENGTH).map(|_| next()).collect();
+    Weights::new(&weights).expect("as many as there are")
+}
+
+/// The largest of which a level can look up the sums.
+fn largest_weights() -> Weights {
+    Weights::new(&[i16::MAX as u16; Weights::LENGTH]).expect("as many as there are")
 }
 
 /// One weight alone.
@@ -150,12 +163,69 @@ fn mixtures() -> impl Strategy<Value = Vec<u8>> {
         .prop_map(|parts| parts.into_iter().flat_map(|(part, kept)| part.into_iter().take(kept)).collect())
 }
 
+#[test]
+fn wide_weights_and_the_largest() {
+    for sample in SAMPLES {
+        for weights in [wide_weights(), &largest_weights()] {
+            for length in (0..sample.len()).chain([sample.len() * 900]) {
+                let bytes: Vec<u8> = sample.bytes().cycle().take(length).collect();
+                assert_utf8(&bytes, weights);
+                assert_units(&decoded(&bytes), weights);
+            }
+        }
+    }
+}
+
+#[test]
+fn stripes_of_ascii_between_others() {
+    // Those that are weighed where they lie begin and end anywhere.
+    let ascii = SAMPLES[1].repeat(30);
+    for length in (400..460).chain(850..1000).chain([1300, 1400, 2500]) {
+        for between in ["", "é", "好好", "x🙂"] {
+            let text = [between, &ascii[..length], between, &ascii[length / 2..length], between].concat();
+            assert_utf8(text.as_bytes(), weights());
+            let latin1: Vec<u32> = text.chars().map(|character| u32::from(character).min(0xE9)).collect();
+            assert_units(&latin1, weights());
+        }
+    }
+}
+
+#[test]
+fn a_weight_can_be_asked_for_on_the_way() {
+    for level in scan::levels() {
+        let mut weigher = Weigher::at(level, weights());
+        let mut text = String::new();
+        for piece in SAMPLES.iter().cycle().take(60) {
+            weigher.utf8(piece.as_bytes());
+            text.push_str(piece);
+            let whole = weights().of_features(&Features::of(text.chars().map(u32::from)));
+            assert_eq!(weigher.weight(), whole, "{level:?} {text}");
+        }
+    }
+}
+
+#[test]
+fn what_is_cut_or_damaged_at_every_place() {
+    for sample in SAMPLES {
+        let text = sample.repeat(300 / sample.len() + 1).into_bytes();
+        for at in 0..text.len().min(160) {
+            for byte in [0x00, 0x80, 0xBF, 0xC1, 0xC2, 0xE0, 0xED, 0xF0, 0xF4, 0xF5, 0xFF] {
+                let mut damaged = text.clone();
+                damaged[at] = byte;
+                assert_utf8(&damaged, weights());
+            }
+            assert_utf8(&text[..at], weights());
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
     fn any_bytes(bytes in mixtures()) {
         assert_utf8(&bytes, weights());
+        assert_utf8(&bytes, wide_weights());
     }
 
     #[test]

@@ -14,7 +14,7 @@ use std::arch::aarch64::*;
 use super::container::{self, Rest};
 use super::kernel::{self, Block, Bytes, Lookup, Masks};
 use super::strings::{self, Units};
-use super::weigh::stripe::{Classes, WORDS, classes_by_registers};
+use super::weigh::stripe::{Classes, classes_by_registers};
 use super::weigh::{self, Buffer, Weigh, Weights};
 use super::{Kernels, Level, ScriptCounts};
 
@@ -35,9 +35,10 @@ pub(super) fn kernels(level: Level) -> Option<Kernels> {
         weigh: weigh::Weighing {
             // SAFETY: likewise.
             stripe: |weights, buffer, length| unsafe { stripe(weights, buffer, length) },
-            utf8: <U8 as Weigh>::utf8,
+            ascii: weigh::stripe::not_where_it_lies,
+            utf8: weigh::encodings::utf8,
             latin1: weigh::encodings::latin1,
-            ucs2: <U8 as Weigh>::ucs2,
+            ucs2: weigh::encodings::ucs2,
             ucs4: weigh::encodings::ucs4,
         },
         // SAFETY: likewise.
@@ -174,8 +175,6 @@ impl Bytes for U8 {
 }
 
 impl Weigh for U8 {
-    type Mask = [u64; WORDS];
-
     #[inline(always)]
     fn classes(characters: &[u8], at: usize, lanes: u64) -> Classes {
         classes_by_registers::<Self>(characters, at, lanes)

@@ -18,8 +18,15 @@ pub(in super::super) struct Filled {
     pub(in super::super) sum: u64,
 }
 
+/// Where characters are put.
+pub(in super::super) struct Room<'a> {
+    pub(in super::super) characters: &'a mut [u8],
+    pub(in super::super) seconds: &'a mut [u8],
+}
+
 #[inline(always)]
-pub(in super::super) fn latin1(weights: &Weights, units: &[u8], room: &mut [u8]) -> Filled {
+pub(in super::super) fn latin1(weights: &Weights, units: &[u8], room: Room<'_>) -> Filled {
+    let room = room.characters;
     let length = units.len().min(room.len());
     room[..length].copy_from_slice(&units[..length]);
     if units[..length].is_ascii() {
@@ -34,13 +41,13 @@ pub(in super::super) fn latin1(weights: &Weights, units: &[u8], room: &mut [u8])
 }
 
 #[inline(always)]
-pub(in super::super) fn ucs2(weights: &Weights, units: &[u16], room: &mut [u8]) -> Filled {
-    code_points(weights, units.iter().map(|&unit| u32::from(unit)), room)
+pub(in super::super) fn ucs2(weights: &Weights, units: &[u16], room: Room<'_>) -> Filled {
+    code_points(weights, units.iter().map(|&unit| u32::from(unit)), room.characters)
 }
 
 #[inline(always)]
-pub(in super::super) fn ucs4(weights: &Weights, units: &[u32], room: &mut [u8]) -> Filled {
-    code_points(weights, units.iter().copied(), room)
+pub(in super::super) fn ucs4(weights: &Weights, units: &[u32], room: Room<'_>) -> Filled {
+    code_points(weights, units.iter().copied(), room.characters)
 }
 
 #[inline(always)]
@@ -56,8 +63,8 @@ fn code_points(weights: &Weights, units: impl Iterator<Item = u32>, room: &mut [
 
 /// UTF-8, of which each maximal invalid sequence is U+FFFD.
 #[inline(always)]
-pub(in super::super) fn utf8(weights: &Weights, bytes: &[u8], room: &mut [u8]) -> Filled {
-    let mut filled = Filled::default();
+pub(in super::super) fn utf8(weights: &Weights, bytes: &[u8], room: Room<'_>) -> Filled {
+    let (mut filled, room) = (Filled::default(), room.characters);
     while filled.read < bytes.len() && filled.written < room.len() {
         filled = character(weights, &bytes[filled.read..], room, filled);
     }
@@ -66,12 +73,7 @@ pub(in super::super) fn utf8(weights: &Weights, bytes: &[u8], room: &mut [u8]) -
 
 /// Adds the character with which `bytes`, which aren't none, begin.
 #[inline(always)]
-pub(in super::super) fn character(
-    weights: &Weights,
-    bytes: &[u8],
-    room: &mut [u8],
-    filled: Filled,
-) -> Filled {
+fn character(weights: &Weights, bytes: &[u8], room: &mut [u8], filled: Filled) -> Filled {
     let (length, code_point) = decode(bytes);
     room[filled.written] = code_point.min(HIGH.into()) as u8;
     Filled {
@@ -83,7 +85,7 @@ pub(in super::super) fn character(
 
 /// The first character's length and code point.
 #[inline(always)]
-fn decode(bytes: &[u8]) -> (usize, u32) {
+pub(in super::super) fn decode(bytes: &[u8]) -> (usize, u32) {
     let bits = |byte: u8| u32::from(byte & 0x3F);
     match *bytes {
         [a @ ..0x80, ..] => (1, a.into()),

@@ -6,61 +6,33 @@
 //! (`stripe`). Texts may come in pieces, as those of a JSON value do that is
 //! never written: the price is that of the whole.
 //!
+//! AVX-512 that looks up bytes has a way of its own, by [`tables`], for weights
+//! that are narrow enough. All profiles' are.
+//!
 //! The oracle is [`Features`](crate::features::Features).
 
 pub(super) mod encodings;
 pub(super) mod stripe;
+pub(super) mod tables;
 pub(super) mod weights;
 
 use super::kernel::BLOCK;
 use super::{Level, active};
-pub(super) use encodings::Filled;
-use stripe::{Classes, Mask, STRIPE, WORDS};
+pub(super) use encodings::{Filled, Room};
+use stripe::{Classes, STRIPE};
 
-pub(super) use weights::Table;
 pub use weights::Weights;
 
 /// What a level does in its own way.
 pub(super) trait Weigh {
-    /// Its masks of a stripe.
-    type Mask: Mask;
-
     /// The classes of the 64 characters at `at` that are in `lanes`; the others have none.
     fn classes(characters: &[u8], at: usize, lanes: u64) -> Classes;
-
-    /// Adds what the 64 characters at `at` weigh by themselves: all that are ASCII, first
-    /// letters, and, each one before those told, last letters.
-    #[inline(always)]
-    fn sum(
-        characters: &[u8],
-        at: usize,
-        [ascii, first, last]: [u64; 3],
-        weights: &Weights,
-        sums: &mut <Self::Mask as Mask>::Sums,
-    ) {
-        let sum = sum_by_entry(&characters[at..at + BLOCK], ascii, &weights.ascii)
-            + sum_by_entry(&characters[at..at + BLOCK], first, &weights.first)
-            + sum_by_entry(&characters[at - 1..at - 1 + BLOCK], last, &weights.last);
-        Self::Mask::add_sum(sum, sums);
-    }
-
-    #[inline(always)]
-    fn utf8(weights: &Weights, bytes: &[u8], room: &mut [u8]) -> Filled {
-        encodings::utf8(weights, bytes, room)
-    }
-
-    #[inline(always)]
-    fn ucs2(weights: &Weights, units: &[u16], room: &mut [u8]) -> Filled {
-        encodings::ucs2(weights, units, room)
-    }
 }
 
 /// The pass without vectors.
 struct Scalar;
 
 impl Weigh for Scalar {
-    type Mask = [u64; WORDS];
-
     fn classes(characters: &[u8], at: usize, lanes: u64) -> Classes {
         stripe::classes_one_by_one(characters, at, lanes)
     }
@@ -68,40 +40,49 @@ impl Weigh for Scalar {
 
 pub(super) const SCALAR: Weighing = Weighing {
     stripe: stripe::stripe::<Scalar>,
+    ascii: stripe::not_where_it_lies,
     utf8: encodings::utf8,
     latin1: encodings::latin1,
     ucs2: encodings::ucs2,
     ucs4: encodings::ucs4,
 };
 
-#[inline(always)]
-fn sum_by_entry(characters: &[u8], mut lanes: u64, table: &Table) -> u64 {
-    if lanes == !0 {
-        return characters.iter().map(|&byte| u64::from(table.whole[usize::from(byte)])).sum();
-    }
-    let mut sum = 0;
-    while lanes != 0 {
-        sum += u64::from(table.whole[usize::from(characters[lanes.trailing_zeros() as usize])]);
-        lanes &= lanes - 1;
-    }
-    sum
+/// Characters that wait to be weighed, behind the last block of those that were.
+#[repr(align(64))]
+pub(super) struct Buffer {
+    pub(super) characters: [u8; STRIPE_AT + STRIPE + BLOCK],
+    /// Second bytes of their UTF-8, where a level asks for them.
+    pub(super) seconds: [u8; STRIPE_AT + STRIPE + BLOCK],
+    /// The classes of that block, at a level that doesn't find them again.
+    before: Classes,
 }
 
-/// Characters that wait to be weighed, behind the last block of those that were.
-pub(super) struct Buffer {
-    characters: [u8; BLOCK + STRIPE + BLOCK],
-    /// The classes of that block.
-    before: Classes,
+/// Where a stripe begins: behind the block before it and one that is never looked at.
+pub(super) const STRIPE_AT: usize = 2 * BLOCK;
+
+impl Buffer {
+    fn room(&mut self, waiting: usize) -> Room<'_> {
+        let start = STRIPE_AT + waiting;
+        Room { characters: &mut self.characters[start..], seconds: &mut self.seconds[start..] }
+    }
+
+    /// Makes room behind a stripe that was weighed.
+    fn advance(&mut self) {
+        self.characters.copy_within(STRIPE_AT - BLOCK + STRIPE.., STRIPE_AT - BLOCK);
+        self.seconds.copy_within(STRIPE_AT + STRIPE.., STRIPE_AT);
+    }
 }
 
 /// The pass at one level.
 #[derive(Clone, Copy)]
 pub(super) struct Weighing {
     pub(super) stripe: fn(&Weights, &mut Buffer, usize) -> u64,
-    pub(super) utf8: fn(&Weights, &[u8], &mut [u8]) -> Filled,
-    pub(super) latin1: fn(&Weights, &[u8], &mut [u8]) -> Filled,
-    pub(super) ucs2: fn(&Weights, &[u16], &mut [u8]) -> Filled,
-    pub(super) ucs4: fn(&Weights, &[u32], &mut [u8]) -> Filled,
+    /// Weighs from some place on where the text lies, or doesn't.
+    pub(super) ascii: fn(&Weights, &[u8], usize) -> Filled,
+    pub(super) utf8: fn(&Weights, &[u8], Room<'_>) -> Filled,
+    pub(super) latin1: fn(&Weights, &[u8], Room<'_>) -> Filled,
+    pub(super) ucs2: fn(&Weights, &[u16], Room<'_>) -> Filled,
+    pub(super) ucs4: fn(&Weights, &[u32], Room<'_>) -> Filled,
 }
 
 /// Weighs a text that comes in pieces.
@@ -126,31 +107,37 @@ pub struct Weigher<'a> {
 
 impl<'a> Weigher<'a> {
     /// With no text yet.
+    #[inline]
     #[must_use]
     pub fn new(weights: &'a Weights) -> Self {
-        Self::with(weights, active().1.weigh)
+        match weights.tables {
+            Some(_) => Self::with(weights, active().1.weigh),
+            None => Self::at(active().0, weights),
+        }
     }
 
     /// The same at this level, or at the scalar one if the machine doesn't have it.
     #[must_use]
     pub fn at(level: Level, weights: &'a Weights) -> Self {
-        Self::with(weights, level.weighing())
+        let wide = level == Level::Avx512Vbmi && weights.tables.is_none();
+        Self::with(weights, if wide { Level::Avx512 } else { level }.weighing())
     }
 
+    #[inline]
     fn with(weights: &'a Weights, level: Weighing) -> Self {
         // Nothing that is asked for repetition repeats what precedes the text.
-        let buffer = Buffer { characters: [stripe::HIGH; _], before: Classes::default() };
+        let buffer = Buffer { characters: [stripe::HIGH; _], seconds: [0; _], before: Classes::default() };
         Self { weights, level, buffer, waiting: 0, sum: 0 }
     }
 
     /// Goes on with UTF-8 text, of which each maximal invalid sequence is U+FFFD.
     pub fn utf8(&mut self, bytes: &[u8]) {
-        self.fill(bytes, self.level.utf8);
+        self.bytes(bytes, self.level.utf8);
     }
 
     /// Goes on with Latin-1 text.
     pub fn latin1(&mut self, units: &[u8]) {
-        self.fill(units, self.level.latin1);
+        self.bytes(units, self.level.latin1);
     }
 
     /// Goes on with UCS-2 text.
@@ -165,27 +152,57 @@ impl<'a> Weigher<'a> {
 
     /// What the text costs so far, in [`Weights::UNIT`]ths of a token.
     #[must_use]
-    pub fn weight(mut self) -> u64 {
+    pub fn weight(&mut self) -> u64 {
         self.sum + (self.level.stripe)(self.weights, &mut self.buffer, self.waiting)
     }
 
     #[inline(always)]
-    fn fill<T>(&mut self, mut units: &[T], fill: fn(&Weights, &[T], &mut [u8]) -> Filled) {
+    fn fill<T>(&mut self, mut units: &[T], fill: fn(&Weights, &[T], Room<'_>) -> Filled) {
         while !units.is_empty() {
-            let room = &mut self.buffer.characters[BLOCK + self.waiting..];
-            let Filled { read, written, sum } = fill(self.weights, units, room);
-            units = &units[read..];
-            self.waiting += written;
-            self.sum += sum;
-            if self.waiting >= STRIPE {
-                self.weigh_stripe();
+            units = &units[self.fill_stripe(units, fill)..];
+        }
+    }
+
+    /// The same for bytes, which need not go through the buffer where they are ASCII.
+    fn bytes(&mut self, bytes: &[u8], fill: fn(&Weights, &[u8], Room<'_>) -> Filled) {
+        let mut read = 0;
+        while read < bytes.len() {
+            read += self.fill_stripe(&bytes[read..], fill);
+            if bytes.len() - read >= STRIPE {
+                read += self.ascii(bytes, read);
             }
         }
     }
 
+    /// Weighs what it can of a text where it lies; gives how much that is.
+    fn ascii(&mut self, bytes: &[u8], read: usize) -> usize {
+        // What waits is read once more.
+        let start = read.saturating_sub(self.waiting);
+        let weighed = (self.level.ascii)(self.weights, bytes, start);
+        if weighed.read == 0 {
+            return 0;
+        }
+        let end = start + weighed.read;
+        self.buffer.characters[..STRIPE_AT].copy_from_slice(&bytes[end - STRIPE_AT..end]);
+        (self.waiting, self.sum) = (0, self.sum + weighed.sum);
+        end - read
+    }
+
+    /// Fills the buffer, and weighs it if it is full; gives how far it has read.
+    #[inline(always)]
+    fn fill_stripe<T>(&mut self, units: &[T], fill: fn(&Weights, &[T], Room<'_>) -> Filled) -> usize {
+        let Filled { read, written, sum } = fill(self.weights, units, self.buffer.room(self.waiting));
+        self.waiting += written;
+        self.sum += sum;
+        if self.waiting >= STRIPE {
+            self.weigh_stripe();
+        }
+        read
+    }
+
     fn weigh_stripe(&mut self) {
         self.sum += (self.level.stripe)(self.weights, &mut self.buffer, STRIPE);
-        self.buffer.characters.copy_within(STRIPE.., 0);
+        self.buffer.advance();
         self.waiting -= STRIPE;
     }
 }

@@ -7,8 +7,8 @@
 //! intersections of such masks, all eight words at a time.
 
 use super::super::kernel::{BLOCK, Bytes};
-use super::weights::Weights;
-use super::{Buffer, Weigh};
+use super::weights::{Table, Weights};
+use super::{Buffer, Filled, STRIPE_AT, Weigh};
 use crate::features::{Class, Shape};
 
 /// Words of a mask, of which the first is of the characters before.
@@ -22,98 +22,45 @@ pub(in super::super) const HIGH: u8 = 0x80;
 
 /// A bit for each character of a stripe, and for the 64 before it. What is shifted
 /// in before these is lost: no shape looks back so far.
-pub(in super::super) trait Mask: Copy {
-    /// Sums, one a word.
-    type Sums;
+#[derive(Clone, Copy, Default)]
+struct Mask([u64; WORDS]);
 
-    fn new(words: [u64; WORDS]) -> Self;
+impl Mask {
+    #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        Self(std::array::from_fn(|word| self.0[word] & other.0[word]))
+    }
 
-    fn words(self) -> [u64; WORDS];
-
-    fn and(self, other: Self) -> Self;
-
-    fn or(self, other: Self) -> Self;
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        Self(std::array::from_fn(|word| self.0[word] | other.0[word]))
+    }
 
     /// Those of the mask that are not in the other.
-    fn less(self, other: Self) -> Self;
+    #[inline(always)]
+    fn less(self, other: Self) -> Self {
+        Self(std::array::from_fn(|word| self.0[word] & !other.0[word]))
+    }
 
     /// The characters that stand so far behind those of the mask.
-    fn then<const BY: u32>(self) -> Self;
-
-    fn nothing() -> Self::Sums;
-
-    /// Adds a weight for each character but those before the stripe.
-    fn add(self, weight: u16, sums: &mut Self::Sums);
-
-    /// Adds more to the sums.
-    fn add_sum(sum: u64, sums: &mut Self::Sums);
-
-    fn total(sums: &Self::Sums) -> u64;
+    #[inline(always)]
+    fn then<const BY: u32>(self) -> Self {
+        Self(std::array::from_fn(|word| {
+            let before = if word == 0 { 0 } else { self.0[word - 1] };
+            self.0[word] << BY | before >> (64 - BY)
+        }))
+    }
 
     /// The last of `BY` more that are all in the mask, if it is of so many already.
     #[inline(always)]
     fn run<const BY: u32>(self) -> Self {
         self.and(self.then::<BY>())
     }
-}
 
-/// The same for any machine.
-impl Mask for [u64; WORDS] {
-    type Sums = [u64; WORDS];
-
+    /// How many characters, but for those before the stripe.
     #[inline(always)]
-    fn new(words: [u64; WORDS]) -> Self {
-        words
-    }
-
-    #[inline(always)]
-    fn words(self) -> [u64; WORDS] {
-        self
-    }
-
-    #[inline(always)]
-    fn and(self, other: Self) -> Self {
-        std::array::from_fn(|word| self[word] & other[word])
-    }
-
-    #[inline(always)]
-    fn or(self, other: Self) -> Self {
-        std::array::from_fn(|word| self[word] | other[word])
-    }
-
-    #[inline(always)]
-    fn less(self, other: Self) -> Self {
-        std::array::from_fn(|word| self[word] & !other[word])
-    }
-
-    #[inline(always)]
-    fn then<const BY: u32>(self) -> Self {
-        std::array::from_fn(|word| {
-            let before = if word == 0 { 0 } else { self[word - 1] };
-            self[word] << BY | before >> (64 - BY)
-        })
-    }
-
-    #[inline(always)]
-    fn nothing() -> Self::Sums {
-        [0; WORDS]
-    }
-
-    #[inline(always)]
-    fn add(self, weight: u16, sums: &mut Self::Sums) {
-        for (sum, word) in sums.iter_mut().zip(self).skip(1) {
-            *sum += u64::from(word.count_ones()) * u64::from(weight);
-        }
-    }
-
-    #[inline(always)]
-    fn add_sum(sum: u64, sums: &mut Self::Sums) {
-        sums[0] += sum;
-    }
-
-    #[inline(always)]
-    fn total(sums: &Self::Sums) -> u64 {
-        sums.iter().sum()
+    fn count(self) -> u64 {
+        self.0[1..].iter().map(|word| u64::from(word.count_ones())).sum()
     }
 }
 
@@ -190,70 +137,57 @@ impl Classes {
 }
 
 /// The masks of a stripe.
-struct Stripe<M> {
-    lower: M,
-    upper: M,
-    digit: M,
-    blank: M,
-    newline: M,
-    sign: M,
-    high: M,
-    same: M,
+#[derive(Clone, Copy, Default)]
+struct Stripe {
+    lower: Mask,
+    upper: Mask,
+    digit: Mask,
+    blank: Mask,
+    newline: Mask,
+    sign: Mask,
+    high: Mask,
+    same: Mask,
 }
 
-impl Stripe<[u64; WORDS]> {
+impl Stripe {
     #[inline(always)]
     fn put(&mut self, word: usize, classes: Classes) {
-        self.lower[word] = classes.lower;
-        self.upper[word] = classes.upper;
-        self.digit[word] = classes.digit;
-        self.blank[word] = classes.blank;
-        self.newline[word] = classes.newline;
-        self.sign[word] = classes.sign;
-        self.high[word] = classes.high;
-        self.same[word] = classes.same;
+        self.lower.0[word] = classes.lower;
+        self.upper.0[word] = classes.upper;
+        self.digit.0[word] = classes.digit;
+        self.blank.0[word] = classes.blank;
+        self.newline.0[word] = classes.newline;
+        self.sign.0[word] = classes.sign;
+        self.high.0[word] = classes.high;
+        self.same.0[word] = classes.same;
     }
 
     #[inline(always)]
     fn last(&self) -> Classes {
         let word = WORDS - 1;
         Classes {
-            lower: self.lower[word],
-            upper: self.upper[word],
-            digit: self.digit[word],
-            blank: self.blank[word],
-            newline: self.newline[word],
-            sign: self.sign[word],
-            high: self.high[word],
-            same: self.same[word],
-        }
-    }
-
-    #[inline(always)]
-    fn masks<M: Mask>(&self) -> Stripe<M> {
-        Stripe {
-            lower: M::new(self.lower),
-            upper: M::new(self.upper),
-            digit: M::new(self.digit),
-            blank: M::new(self.blank),
-            newline: M::new(self.newline),
-            sign: M::new(self.sign),
-            high: M::new(self.high),
-            same: M::new(self.same),
+            lower: self.lower.0[word],
+            upper: self.upper.0[word],
+            digit: self.digit.0[word],
+            blank: self.blank.0[word],
+            newline: self.newline.0[word],
+            sign: self.sign.0[word],
+            high: self.high.0[word],
+            same: self.same.0[word],
         }
     }
 }
 
 /// Adds up the weights of shapes.
-struct Scale<'a, M: Mask> {
+struct Scale<'a> {
     weights: &'a Weights,
-    sums: M::Sums,
+    sum: u64,
 }
 
-impl<M: Mask> Scale<'_, M> {
+impl Scale<'_> {
     #[inline(always)]
-    fn add(&mut self, shape: Shape, mask: M) {
-        mask.add(self.weights.shapes[shape as usize], &mut self.sums);
+    fn add(&mut self, shape: Shape, mask: Mask) {
+        self.sum += mask.count() * u64::from(self.weights.shapes[shape as usize]);
     }
 }
 
@@ -261,47 +195,62 @@ impl<M: Mask> Scale<'_, M> {
 /// those that are not ASCII by themselves.
 #[inline(always)]
 pub(in super::super) fn stripe<V: Weigh>(weights: &Weights, buffer: &mut Buffer, length: usize) -> u64 {
-    let none = [0; WORDS];
-    let mut classes = Stripe {
-        lower: none,
-        upper: none,
-        digit: none,
-        blank: none,
-        newline: none,
-        sign: none,
-        high: none,
-        same: none,
-    };
+    let mut classes = Stripe::default();
     classes.put(0, buffer.before);
-    let words = length.div_ceil(BLOCK);
-    for word in 1..=words {
-        let at = word * BLOCK;
-        let left = length + BLOCK - at;
+    let blocks = length.div_ceil(BLOCK);
+    for block in 0..blocks {
+        let left = length - block * BLOCK;
         let lanes = if left < BLOCK { !(!0 << left) } else { !0 };
-        classes.put(word, V::classes(&buffer.characters, at, lanes));
+        classes.put(block + 1, V::classes(&buffer.characters, STRIPE_AT + block * BLOCK, lanes));
     }
-    let mut scale = Scale::<V::Mask> { weights, sums: V::Mask::nothing() };
-    let (letters, first, last) = shapes(&classes.masks(), &mut scale);
-    let (ascii, first, last) = (letters.words(), first.words(), last.words());
-    for word in 1..=words {
-        if ascii[word] != 0 {
-            let lanes = [ascii[word], first[word], last[word]];
-            V::sum(&buffer.characters, word * BLOCK, lanes, weights, &mut scale.sums);
-        }
+    let mut scale = Scale { weights, sum: 0 };
+    let (ascii, first, last) = shapes(&classes, &mut scale);
+    for block in 0..blocks {
+        let lanes = [ascii, first, last].map(|mask| mask.0[block + 1]);
+        scale.sum += characters(weights, &buffer.characters, STRIPE_AT + block * BLOCK, lanes);
     }
-    buffer.before = classes.last();
-    V::Mask::total(&scale.sums)
+    if length == STRIPE {
+        buffer.before = classes.last();
+    }
+    scale.sum
+}
+
+/// All goes through the buffer.
+pub(in super::super) fn not_where_it_lies(_: &Weights, _: &[u8], _: usize) -> Filled {
+    Filled::default()
+}
+
+/// What the 64 characters at `at` weigh by themselves: all that are ASCII, first
+/// letters, and, each one before those told, last letters.
+#[inline(always)]
+fn characters(weights: &Weights, characters: &[u8], at: usize, [ascii, first, last]: [u64; 3]) -> u64 {
+    by_entry(&characters[at..at + BLOCK], ascii, &weights.ascii)
+        + by_entry(&characters[at..at + BLOCK], first, &weights.first)
+        + by_entry(&characters[at - 1..at - 1 + BLOCK], last, &weights.last)
+}
+
+#[inline(always)]
+fn by_entry(characters: &[u8], mut lanes: u64, table: &Table) -> u64 {
+    if lanes == !0 {
+        return characters.iter().map(|&byte| table.of(byte)).sum();
+    }
+    let mut sum = 0;
+    while lanes != 0 {
+        sum += table.of(characters[lanes.trailing_zeros() as usize]);
+        lanes &= lanes - 1;
+    }
+    sum
 }
 
 /// Weighs the shapes; gives what is ASCII, the first letters of words, and what
 /// stands right behind their last.
 #[inline(always)]
-fn shapes<M: Mask>(stripe: &Stripe<M>, scale: &mut Scale<'_, M>) -> (M, M, M) {
+fn shapes(stripe: &Stripe, scale: &mut Scale<'_>) -> (Mask, Mask, Mask) {
     let Stripe { lower, upper, digit, blank, newline, sign, high, same } = *stripe;
     let letter = lower.or(upper);
     let word = letter.or(high);
     let other = digit.or(blank).or(newline).or(sign);
-    let behind = |mask: M| mask.then::<1>();
+    let behind = |mask: Mask| mask.then::<1>();
     let (after_letter, after_digit, after_blank) = (behind(letter), behind(digit), behind(blank));
     let (after_break, after_sign, after_high) = (behind(newline), behind(sign), behind(high));
     let after_word = after_letter.or(after_high);

@@ -1,5 +1,6 @@
 //! The weights of a profile, laid out for the pass.
 
+use super::tables::Tables;
 use crate::features::{Features, INDICES, LETTERS, SHAPES};
 
 /// The weights by which a text is priced, each in [`UNIT`](Self::UNIT)ths of a
@@ -8,31 +9,23 @@ use crate::features::{Features, INDICES, LETTERS, SHAPES};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Weights {
     pub(super) shapes: [u16; SHAPES.len()],
-    pub(in super::super) first: Table,
-    pub(in super::super) last: Table,
-    pub(in super::super) ascii: Table,
-    /// By [`index`](crate::features::index), and one more, so that two can be
-    /// read at once; those of ASCII, which has its own table, are 0.
-    pub(in super::super) characters: Box<[u16; INDICES + 1]>,
+    pub(super) first: Table,
+    pub(super) last: Table,
+    pub(super) ascii: Table,
+    /// By [`index`](crate::features::index); those of ASCII, which has its own table,
+    /// are 0.
+    pub(super) characters: Box<[u16; INDICES]>,
+    /// The same for registers that look up, if it is narrow enough for them.
+    pub(in super::super) tables: Option<Box<Tables>>,
 }
 
-/// Weights of ASCII characters, whole and by halves.
+/// Weights of ASCII characters; none of others.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in super::super) struct Table {
-    pub(in super::super) whole: [u16; 256],
-    pub(in super::super) low: [u8; 128],
-    pub(in super::super) high: [u8; 128],
-}
+pub(super) struct Table([u16; 256]);
 
 impl Table {
     fn new(weight: impl Fn(u8) -> u16) -> Self {
-        let mut table = Self { whole: [0; 256], low: [0; 128], high: [0; 128] };
-        for byte in 0..128 {
-            let [low, high] = weight(byte).to_le_bytes();
-            let at = usize::from(byte);
-            (table.whole[at], table.low[at], table.high[at]) = (weight(byte), low, high);
-        }
-        table
+        Self(std::array::from_fn(|at| if at < 128 { weight(at as u8) } else { 0 }))
     }
 
     fn of_letters(weights: &[u16; LETTERS]) -> Self {
@@ -43,7 +36,12 @@ impl Table {
     }
 
     fn of_letter(&self, letter: usize) -> u64 {
-        u64::from(self.whole[usize::from(b'a') + letter])
+        self.of(b'a' + letter as u8)
+    }
+
+    #[inline(always)]
+    pub(super) fn of(&self, byte: u8) -> u64 {
+        u64::from(self.0[usize::from(byte)])
     }
 }
 
@@ -61,14 +59,15 @@ impl Weights {
         let (first, rest) = rest.split_first_chunk()?;
         let (last, rest) = rest.split_first_chunk()?;
         let rest: &[u16; INDICES] = rest.try_into().ok()?;
-        let mut characters = Box::new([0; INDICES + 1]);
-        characters[128..INDICES].copy_from_slice(&rest[128..]);
+        let mut characters = Box::new(*rest);
+        characters[..128].fill(0);
         Some(Self {
             shapes: *shapes,
             first: Table::of_letters(first),
             last: Table::of_letters(last),
             ascii: Table::new(|byte| rest[usize::from(byte)]),
             characters,
+            tables: Tables::new(shapes, [first, last], rest).map(Box::new),
         })
     }
 
@@ -86,6 +85,6 @@ impl Weights {
     }
 
     fn of_index(&self, index: usize) -> u64 {
-        u64::from(if index < 128 { self.ascii.whole[index] } else { self.characters[index] })
+        u64::from(if index < 128 { self.ascii.0[index] } else { self.characters[index] })
     }
 }

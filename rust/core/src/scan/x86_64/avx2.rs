@@ -7,12 +7,14 @@ use std::arch::x86_64::*;
 use super::super::container::{self, Rest};
 use super::super::kernel::{self, Block, Bytes, Lookup, Masks};
 use super::super::strings::{self, Units};
-use super::super::weigh::stripe::{Classes, WORDS, classes_by_registers};
-use super::super::weigh::{self, Buffer, Filled, Weigh, Weights};
+use super::super::weigh::stripe::{Classes, classes_by_registers};
+use super::super::weigh::{self, Buffer, Filled, Room, Weigh, Weights};
 use super::super::{Kernels, ScriptCounts};
 use super::sse2;
 
 super::entry_points!("avx2,bmi1,bmi2,lzcnt,popcnt", "avx2", "bmi1", "bmi2", "lzcnt", "popcnt");
+
+super::weighing!("avx2,bmi1,bmi2,lzcnt,popcnt");
 
 #[derive(Clone, Copy)]
 struct U8(__m256i);
@@ -83,8 +85,6 @@ impl Bytes for U8 {
 }
 
 impl Weigh for U8 {
-    type Mask = [u64; WORDS];
-
     #[inline(always)]
     fn classes(characters: &[u8], at: usize, lanes: u64) -> Classes {
         classes_by_registers::<Self>(characters, at, lanes)

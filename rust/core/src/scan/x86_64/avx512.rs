@@ -7,8 +7,8 @@ use std::arch::x86_64::*;
 use super::super::container::{self, Rest};
 use super::super::kernel::{self, Block, Bytes, Lookup, Masks};
 use super::super::strings::{self, Units};
-use super::super::weigh::stripe::{Classes, WORDS, classes_by_registers};
-use super::super::weigh::{self, Buffer, Filled, Weigh, Weights};
+use super::super::weigh::stripe::{Classes, classes_by_registers};
+use super::super::weigh::{self, Buffer, Filled, Room, Weigh, Weights};
 use super::super::{Kernels, ScriptCounts};
 
 super::entry_points!(
@@ -21,6 +21,8 @@ super::entry_points!(
     "lzcnt",
     "popcnt"
 );
+
+super::weighing!("avx512f,avx512bw,avx2,bmi1,bmi2,lzcnt,popcnt");
 
 /// With VBMI it looks up bytes: see [`avx512vbmi`](super::avx512vbmi).
 #[derive(Clone, Copy)]
@@ -93,8 +95,6 @@ impl<const VBMI: bool> Bytes for U8<VBMI> {
 }
 
 impl Weigh for U8<false> {
-    type Mask = [u64; WORDS];
-
     #[inline(always)]
     fn classes(characters: &[u8], at: usize, lanes: u64) -> Classes {
         classes_by_registers::<Self>(characters, at, lanes)

@@ -7,17 +7,19 @@ use std::arch::x86_64::*;
 
 use super::super::container::{self, Rest};
 use super::super::kernel::{self, Bytes, Lookup, Masks};
-use super::super::weigh::{self, Buffer, Filled, Weigh, Weights};
 use super::super::{Kernels, ScriptCounts, strings, tables};
 use super::avx512::{U16, U32};
+use super::weigh512::{stripe, weigh_ascii, weigh_latin1, weigh_ucs2, weigh_ucs4, weigh_utf8};
 
 super::entry_points!(
-    "avx512f,avx512bw,avx512vbmi,avx512vbmi2,avx512vpopcntdq,avx2,bmi1,bmi2,lzcnt,popcnt",
+    "avx512f,avx512bw,avx512vbmi,avx512vbmi2,avx512bitalg,avx512vnni,gfni,avx2,bmi1,bmi2,lzcnt,popcnt",
     "avx512f",
     "avx512bw",
     "avx512vbmi",
     "avx512vbmi2",
-    "avx512vpopcntdq",
+    "avx512bitalg",
+    "avx512vnni",
+    "gfni",
     "avx2",
     "bmi1",
     "bmi2",

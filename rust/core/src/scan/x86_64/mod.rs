@@ -64,6 +64,8 @@ macro_rules! entry_points {
                     // SAFETY: likewise.
                     stripe: |weights, buffer, length| unsafe { stripe(weights, buffer, length) },
                     // SAFETY: likewise.
+                    ascii: |weights, bytes, at| unsafe { weigh_ascii(weights, bytes, at) },
+                    // SAFETY: likewise.
                     utf8: |weights, bytes, room| unsafe { weigh_utf8(weights, bytes, room) },
                     // SAFETY: likewise.
                     latin1: |weights, units, room| unsafe { weigh_latin1(weights, units, room) },
@@ -109,31 +111,6 @@ macro_rules! entry_points {
         }
 
         #[target_feature(enable = $features)]
-        fn stripe(weights: &Weights, buffer: &mut Buffer, length: usize) -> u64 {
-            weigh::stripe::stripe::<U8>(weights, buffer, length)
-        }
-
-        #[target_feature(enable = $features)]
-        fn weigh_utf8(weights: &Weights, bytes: &[u8], room: &mut [u8]) -> Filled {
-            <U8 as Weigh>::utf8(weights, bytes, room)
-        }
-
-        #[target_feature(enable = $features)]
-        fn weigh_latin1(weights: &Weights, units: &[u8], room: &mut [u8]) -> Filled {
-            weigh::encodings::latin1(weights, units, room)
-        }
-
-        #[target_feature(enable = $features)]
-        fn weigh_ucs2(weights: &Weights, units: &[u16], room: &mut [u8]) -> Filled {
-            <U8 as Weigh>::ucs2(weights, units, room)
-        }
-
-        #[target_feature(enable = $features)]
-        fn weigh_ucs4(weights: &Weights, units: &[u32], room: &mut [u8]) -> Filled {
-            weigh::encodings::ucs4(weights, units, room)
-        }
-
-        #[target_feature(enable = $features)]
         fn container_latin1(units: &[u8]) -> Option<Rest> {
             container::rest::<U8, u8>(units)
         }
@@ -150,3 +127,39 @@ macro_rules! entry_points {
     };
 }
 use entry_points;
+
+/// Defines the weighing's entry points of a level that has none of its own.
+macro_rules! weighing {
+    ($features:literal) => {
+        #[target_feature(enable = $features)]
+        fn stripe(weights: &Weights, buffer: &mut Buffer, length: usize) -> u64 {
+            weigh::stripe::stripe::<U8>(weights, buffer, length)
+        }
+
+        #[target_feature(enable = $features)]
+        fn weigh_ascii(weights: &Weights, bytes: &[u8], at: usize) -> Filled {
+            weigh::stripe::not_where_it_lies(weights, bytes, at)
+        }
+
+        #[target_feature(enable = $features)]
+        fn weigh_utf8(weights: &Weights, bytes: &[u8], room: Room<'_>) -> Filled {
+            weigh::encodings::utf8(weights, bytes, room)
+        }
+
+        #[target_feature(enable = $features)]
+        fn weigh_latin1(weights: &Weights, units: &[u8], room: Room<'_>) -> Filled {
+            weigh::encodings::latin1(weights, units, room)
+        }
+
+        #[target_feature(enable = $features)]
+        fn weigh_ucs2(weights: &Weights, units: &[u16], room: Room<'_>) -> Filled {
+            weigh::encodings::ucs2(weights, units, room)
+        }
+
+        #[target_feature(enable = $features)]
+        fn weigh_ucs4(weights: &Weights, units: &[u32], room: Room<'_>) -> Filled {
+            weigh::encodings::ucs4(weights, units, room)
+        }
+    };
+}
+use weighing;

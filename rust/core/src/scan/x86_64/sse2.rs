@@ -7,11 +7,13 @@ use std::arch::x86_64::*;
 use super::super::container::{self, Rest};
 use super::super::kernel::{self, Block, Bytes, Masks};
 use super::super::strings::{self, Units};
-use super::super::weigh::stripe::{Classes, WORDS, classes_by_registers};
-use super::super::weigh::{self, Buffer, Filled, Weigh, Weights};
+use super::super::weigh::stripe::{Classes, classes_by_registers};
+use super::super::weigh::{self, Buffer, Filled, Room, Weigh, Weights};
 use super::super::{Kernels, ScriptCounts, tables};
 
 super::entry_points!("sse2", "sse2");
+
+super::weighing!("sse2");
 
 /// The number's bytes, the lowest first.
 #[inline(always)]
@@ -118,8 +120,6 @@ fn masks_by_comparison(before: U8, here: U8) -> Masks {
 
 /// Lanes compare as signed numbers: all are moved down by half their range.
 impl Weigh for U8 {
-    type Mask = [u64; WORDS];
-
     #[inline(always)]
     fn classes(characters: &[u8], at: usize, lanes: u64) -> Classes {
         classes_by_registers::<Self>(characters, at, lanes)
