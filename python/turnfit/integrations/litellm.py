@@ -24,15 +24,14 @@ with extra("turnfit.integrations.litellm", "litellm", "litellm"):
 
 __all__ = ["FitCalls", "FitProxy"]
 
-_CHAT, _GEMINI = ("messages", "openai-chat"), ("contents", "gemini")
 _ROUTES = {
-    "completion": _CHAT,
-    "responses": ("input", "openai-responses"),
-    "anthropic_messages": ("messages", "anthropic"),
-    "generate_content": _GEMINI,
-    "generate_content_stream": _GEMINI,
+    "completion": "messages",
+    "anthropic_messages": "messages",
+    "responses": "input",
+    "generate_content": "contents",
+    "generate_content_stream": "contents",
 }
-"""By the name of a call: where its messages stand, and in which format."""
+"""Under which key a call has its messages, by its name; an async one has an ``a`` before."""
 
 
 class _Fit(CustomLogger):
@@ -50,19 +49,17 @@ class _Fit(CustomLogger):
 
     def _fitted(self, body: Mapping[str, Any], call: str) -> dict[str, Any]:
         """The body with fitted messages, in a copy."""
-        key, format_ = _ROUTES.get(call.removeprefix("a"), (None, None))
-        key, format_ = _ROUTES.get(call, (key, format_))
-        messages = body.get(key) if key else None
-        if key is None or not isinstance(messages, list):
+        key = _ROUTES.get(call) or _ROUTES.get(call.removeprefix("a"), "")
+        messages = body.get(key)
+        if not isinstance(messages, list):
             return dict(body)
-        plain = [_plain(message) for message in messages]
-        request = read_request({**body, key: plain})
+        request = read_request({**body, key: [_plain(message) for message in messages]})
         fitted = self._fitter.fit(
-            plain,
+            request.messages,
             model=body.get("model"),
             system=request.system,
             tools=request.tools,
-            format=format_,
+            format=request.format,
         )
         return {**body, key: fitted.messages}
 
@@ -122,10 +119,8 @@ class FitCalls(_Fit):
         Raises:
             BudgetError: if nothing of the history can be sent.
         """
-        names = {"input": "responses", "contents": "generate_content"}
-        return self._fitted(
-            call, next((names[key] for key in names if key in call), "completion")
-        )
+        names = (name for name, key in _ROUTES.items() if key in call)
+        return self._fitted(call, next(names, ""))
 
 
 def _plain(message: Any) -> Any:
