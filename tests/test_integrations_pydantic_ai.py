@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -22,6 +24,7 @@ from support.reading import (
     read_file,
     text_of,
 )
+from turnfit.errors import MissingExtraError
 from turnfit.outputs import OutputLimit, ToolLimits
 from turnfit.testing import check_format
 
@@ -236,6 +239,13 @@ class TestARunsRequests:
             agent_of(Scripted([]), FitHistory(replace(POLICY, window=BUDGET))).run_sync(
                 "word " * 9_000
             )
+
+
+def test_an_older_framework_without_the_hook_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(AbstractCapability, "prepare_model_request")
+    monkeypatch.delitem(sys.modules, "turnfit.integrations.pydantic_ai")
+    with pytest.raises(MissingExtraError, match=r"2\.64 or newer, needs the extra 'pydantic-ai'"):
+        import_module("turnfit.integrations.pydantic_ai")
 
 
 IMAGE = BinaryContent(b"\x89PNG", media_type="image/png")

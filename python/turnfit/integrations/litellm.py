@@ -7,19 +7,26 @@ fallback, with the model that is called.
 
 Requests of chat completions, of OpenAI's Responses, of Anthropic's messages and of Gemini
 are fitted, each in its wire format; what else passes through LiteLLM stays as it is.
+
+A request that can't be fitted is refused in LiteLLM's own words, so that the proxy answers
+with 400 and a router may fall back to a model with a larger window: turnfit's error is the
+cause (``__cause__``) of a ``ContextWindowExceededError`` or ``BadRequestError``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
+from turnfit.errors import BudgetError, FormatError
 from turnfit.fitting.fitted import Fitted
 from turnfit.integrations.fitter import Choice, Fitter
 from turnfit.integrations.missing import extra
 from turnfit.messages.requests import read_request
 
 with extra("turnfit.integrations.litellm", "litellm", "litellm"):
+    from litellm.exceptions import BadRequestError, ContextWindowExceededError
     from litellm.integrations.custom_logger import CustomLogger
 
 __all__ = ["FitCalls", "FitProxy"]
@@ -81,7 +88,8 @@ class FitProxy(_Fit):
         self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: str
     ) -> dict[str, Any]:
         """The request with fitted messages; the proxy calls this."""
-        return self._fitted(data, call_type)
+        with _in_litellms_words(data.get("model")):
+            return self._fitted(data, call_type)
 
 
 class FitCalls(_Fit):
@@ -108,7 +116,8 @@ class FitCalls(_Fit):
         self, kwargs: dict[str, Any], call_type: Any
     ) -> dict[str, Any]:
         """The call with fitted messages; LiteLLM calls this."""
-        return self._fitted(kwargs, getattr(call_type, "value", call_type) or "")
+        with _in_litellms_words(kwargs.get("model")):
+            return self._fitted(kwargs, getattr(call_type, "value", call_type) or "")
 
     def request(self, **call: Any) -> dict[str, Any]:
         """The arguments of a call, with fitted messages; the caller's stay as they are.
@@ -126,3 +135,14 @@ class FitCalls(_Fit):
 def _plain(message: Any) -> Any:
     """A message as a dict: a client may have appended an answer as the object that it is."""
     return message.model_dump(exclude_none=True) if hasattr(message, "model_dump") else message
+
+
+@contextmanager
+def _in_litellms_words(model: Any) -> Iterator[None]:
+    """What the client may have asked is no failure of the server."""
+    try:
+        yield
+    except BudgetError as error:
+        raise ContextWindowExceededError(str(error), str(model or ""), "turnfit") from error
+    except FormatError as error:
+        raise BadRequestError(str(error), str(model or ""), "turnfit") from error

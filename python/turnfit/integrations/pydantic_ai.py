@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from turnfit.errors import MissingExtraError
 from turnfit.fitting.fitted import Fitted
 from turnfit.integrations.fitter import Choice, Fitter
 from turnfit.integrations.missing import extra
@@ -28,10 +29,7 @@ __all__ = ["PYDANTIC_AI", "FitHistory"]
 
 if not hasattr(AbstractCapability, "prepare_model_request"):
     # Without the hook it would never be called, and nothing would say so.
-    raise ImportError(
-        "turnfit.integrations.pydantic_ai needs pydantic-ai 2.64 or newer: "
-        "pip install 'turnfit[pydantic-ai]'"
-    )
+    raise MissingExtraError("turnfit.integrations.pydantic_ai, on 2.64 or newer,", "pydantic-ai")
 
 
 class FitHistory(AbstractCapability[Any]):
