@@ -33,7 +33,7 @@ def history(files: int = FILES) -> Messages:
 
 class TestFitting:
     def test_is_that_of_turnfit(self) -> None:
-        request = {"system": "Be brief.", "tools": [{"name": "read_file"}]}
+        request: dict[str, Any] = {"system": "Be brief.", "tools": [{"name": "read_file"}]}
         fitted = Fitter("mine", POLICY).fit(history(), **request)
         plain = tf.fit(history(), POLICY, **request)
         assert (fitted.messages, fitted.tokens) == (plain.messages, plain.tokens)
@@ -65,8 +65,8 @@ class TestFitting:
 
     def test_a_function_that_gives_no_policy_is_told_with_the_model(self) -> None:
         fitter: Fitter = Fitter("mine", lambda model: 400_000)  # type: ignore[arg-type, return-value]
-        with pytest.raises(TypeError, match="the policy for the model 'gpt-5.1' must be a Policy"):
-            fitter.fit(history(), model="gpt-5.1")
+        with pytest.raises(TypeError, match="the policy for the model 'gpt' must be a Policy"):
+            fitter.fit(history(), model="gpt")
 
 
 class TestTooLargeRequests:

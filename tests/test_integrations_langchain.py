@@ -103,10 +103,15 @@ def ainvoke(agent: Any) -> list[Message]:
     return in_tasks(run, 1)[0]["messages"]  # type: ignore[no-any-return]
 
 
+def answers(state: list[Message]) -> list[Any]:
+    return [message for message in state if isinstance(message, ToolMessage)]
+
+
 def assert_whole(state: list[Message]) -> None:
     assert len(state) == 2 + 2 * FILES
-    results = [message.content for message in state if isinstance(message, ToolMessage)]
-    assert results == [text_of(number) for number in range(FILES)]
+    assert [message.content for message in answers(state)] == [
+        text_of(number) for number in range(FILES)
+    ]
 
 
 class TestAnAgentsRequests:
@@ -224,7 +229,7 @@ class TestWhatToolsGiveBack:
         store = Store()
         limits = ToolLimits({"read_file": OutputLimit(max_tokens=200)}, store=store)
         state = run(agent_of(model(), FitMiddleware(POLICY, limits=limits)))
-        results = [message for message in state if isinstance(message, ToolMessage)]
+        results = answers(state)
         assert len(results) == FILES
         for message in results:
             assert tf.estimate(message.content) <= 200
@@ -237,7 +242,7 @@ class TestWhatToolsGiveBack:
         limits = ToolLimits({}, default=OutputLimit(max_tokens=200))
         script = model(calling("read_into_state", number=1), AIMessage("Done."))
         agent = agent_of(script, FitMiddleware(POLICY, limits=limits), tools=[read_into_state])
-        [answer] = [message for message in run(agent) if isinstance(message, ToolMessage)]
+        [answer] = answers(run(agent))
         assert tf.estimate(answer.content) <= 200
         assert answer.artifact == text_of(1)
 
@@ -245,7 +250,7 @@ class TestWhatToolsGiveBack:
         limits = ToolLimits({}, default=OutputLimit(max_tokens=200))
         script = model(calling("read_blocks", number=1), AIMessage("Done."))
         agent = agent_of(script, FitMiddleware(POLICY, limits=limits), tools=[read_blocks])
-        [answer] = [message for message in invoke(agent) if isinstance(message, ToolMessage)]
+        [answer] = answers(invoke(agent))
         kinds = [block["type"] for block in answer.content]
         texts = [block["text"] for block in answer.content if block["type"] == "text"]
         assert kinds == ["text", "text", "image"]

@@ -90,14 +90,13 @@ class Recording(CustomLLM):
         super().__init__()
         self.requests: list[Messages] = []
 
-    def completion(self, *_: Any, messages: Messages, **__: Any) -> Any:
-        self.requests.append(messages)
-        return litellm.completion(model="gpt-4o", messages=messages[:1], mock_response="Done.")
-
-    async def acompletion(self, *args: Any, **kwargs: Any) -> Any:
+    def completion(self, *args: Any, **kwargs: Any) -> Any:
         self.requests.append(kwargs["messages"])
         message = {"role": "assistant", "content": "Done."}
         return litellm.ModelResponse(choices=[{"message": message, "finish_reason": "stop"}])
+
+    async def acompletion(self, *args: Any, **kwargs: Any) -> Any:
+        return self.completion(*args, **kwargs)
 
     async def astreaming(self, *args: Any, **kwargs: Any) -> Any:
         self.requests.append(kwargs["messages"])
@@ -289,7 +288,10 @@ class TestTheProxysHook:
         fit = FitProxy(POLICY, on_fitted=seen.append)
         sent = asyncio.run(fit.async_pre_call_hook(None, None, body, call))
         assert body == before
-        assert {name: value for name, value in sent.items() if name != key} == {"model": "m", **more}
+        assert {name: value for name, value in sent.items() if name != key} == {
+            "model": "m",
+            **more,
+        }
         assert sent[key] == seen[0].messages
         assert seen[0].step == "results"
         assert tf.check(sent[key], format=format_) == []

@@ -279,7 +279,9 @@ class TestWhatToolsGiveBack:
     LIMITS = ToolLimits({}, default=OutputLimit(max_tokens=200))
 
     def returned(self, function: Callable[..., Any], limits: ToolLimits | None = LIMITS) -> Any:
-        agent = Agent(TestModel(), tools=[function], capabilities=[FitHistory(POLICY, limits=limits)])
+        agent = Agent(
+            TestModel(), tools=[function], capabilities=[FitHistory(POLICY, limits=limits)]
+        )
         [part] = returns(agent.run_sync(TASK).all_messages())
         return part
 
@@ -342,9 +344,11 @@ class TestItsMessagesAsAFormat:
         check_format(PYDANTIC_AI, write)
 
     def test_keep_what_a_cleared_return_is_besides_its_content(self) -> None:
-        history = [
+        history: list[Any] = [
             ModelRequest(parts=[UserPromptPart(TASK)], run_id="r"),
-            ModelResponse(parts=[ToolCallPart("read", f'{{"path": "{"a" * 400}"}}', "c1")], run_id="r"),
+            ModelResponse(
+                parts=[ToolCallPart("read", f'{{"path": "{"a" * 400}"}}', "c1")], run_id="r"
+            ),
             ModelRequest(
                 parts=[ToolReturnPart("read", "word " * 900, "c1", outcome="failed")], run_id="r"
             ),
@@ -363,7 +367,7 @@ class TestItsMessagesAsAFormat:
 
     def test_clear_no_return_by_which_pydantic_ai_finds_a_runs_state(self) -> None:
         found = {"discovered_tools": [{"name": f"tool {n}"} for n in range(300)]}
-        history = [
+        history: list[Any] = [
             ModelRequest(parts=[UserPromptPart(TASK)]),
             ModelResponse(parts=[ToolCallPart("search", {}, "c1")]),
             ModelRequest(parts=[ToolReturnPart("search", found, "c1", tool_kind="tool-search")]),
@@ -374,7 +378,7 @@ class TestItsMessagesAsAFormat:
         assert fitted.cleared == ()
 
     def test_repair_what_an_interrupted_run_left(self) -> None:
-        history = [
+        history: list[Any] = [
             ModelRequest(parts=[UserPromptPart(TASK)]),
             ModelResponse(parts=[ToolCallPart("read", {}, "c1")]),
             ModelRequest(parts=[UserPromptPart("Go on.")]),

@@ -125,17 +125,18 @@ class Fitter:
 
     def _tell(self, fitted: Fitted, model: str | None) -> None:
         figures = {"framework": self.framework, **fitted.as_dict()}
-        for tell in (
-            lambda: self._write(fitted, figures),
-            lambda: telemetry.record(figures, model),
-            lambda: self._on_fitted and self._on_fitted(fitted),
-        ):
-            try:
-                tell()
-            except Exception:
-                # Who watches must not stop the work.
-                with suppress(Exception):
-                    self._log.exception("telling of a fitted request failed")
+        self._safely(self._write, fitted, figures)
+        self._safely(telemetry.record, figures, model)
+        if self._on_fitted is not None:
+            self._safely(self._on_fitted, fitted)
+
+    def _safely(self, tell: Callable[..., object], *what: Any) -> None:
+        """Who watches must not stop the work."""
+        try:
+            tell(*what)
+        except Exception:
+            with suppress(Exception):
+                self._log.exception("telling of a fitted request failed")
 
     def _write(self, fitted: Fitted, figures: dict[str, Any]) -> None:
         changed = fitted.step != "whole" or fitted.first_changed is not None

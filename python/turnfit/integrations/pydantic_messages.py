@@ -24,7 +24,6 @@ from turnfit.messages.reading import Message, Row
 __all__ = ["PYDANTIC_AI", "compactions"]
 
 _RETURNS = ("tool-return", "retry-prompt")
-_PAIRED = ("tool-call", *_RETURNS)
 _START = datetime(1970, 1, 1, tzinfo=UTC)
 """A note bears no time of its own: it must stay the same from request to request."""
 
@@ -106,12 +105,10 @@ def _rewrite(message: Any, bodies: Mapping[int, Any]) -> Message:
 
 
 def _rewritten(part: Any, numbers: Iterator[int], bodies: Mapping[int, Any]) -> Any:
-    paired = part.part_kind == "tool-call" or _is_return(part)
-    number = next(numbers) if paired else None
-    if number not in bodies:
+    calls = part.part_kind == "tool-call"
+    if not (calls or _is_return(part)) or (number := next(numbers)) not in bodies:
         return part
-    field = "args" if part.part_kind == "tool-call" else "content"
-    return replace(part, **{field: bodies[number]})
+    return replace(part, **{"args" if calls else "content": bodies[number]})
 
 
 def _note(wording: str) -> Message:
@@ -123,8 +120,8 @@ def _note(wording: str) -> Message:
 def _answer(_: Message, call: Row, wording: str) -> Message:
     from pydantic_ai.messages import ModelRequest, ToolReturnPart
 
-    told = {"tool_call_id": call.id or "", "timestamp": _START, "outcome": "interrupted"}
-    return ModelRequest(parts=[ToolReturnPart(call.name or "", wording, **told)])
+    told: dict[str, Any] = {"timestamp": _START, "outcome": "interrupted"}
+    return ModelRequest(parts=[ToolReturnPart(call.name or "", wording, call.id or "", **told)])
 
 
 def compactions(messages: list[Any]) -> list[int]:
