@@ -275,7 +275,8 @@ class TestTheSdk:
             assert asyncio.run(hook(texts, call)) == texts
 
 
-proxied = pytest.mark.skipif(not find_spec("fastapi"), reason="needs litellm[proxy]")
+PROXYS = ("fastapi", "python_multipart", "apscheduler", "orjson")
+proxied = pytest.mark.skipif(not all(map(find_spec, PROXYS)), reason="needs litellm[proxy]")
 
 
 class TestTheProxysHook:
