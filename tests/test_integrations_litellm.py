@@ -275,7 +275,7 @@ class TestTheSdk:
             assert asyncio.run(hook(texts, call)) == texts
 
 
-PROXYS = ("fastapi", "python_multipart", "apscheduler", "orjson")
+PROXYS = ("fastapi_sso", "expression", "mcp", "soundfile")
 proxied = pytest.mark.skipif(not all(map(find_spec, PROXYS)), reason="needs litellm[proxy]")
 
 
