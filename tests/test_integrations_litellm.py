@@ -325,6 +325,22 @@ class TestTheProxysHook:
         assert seen[0].step == "results"
 
     @proxied
+    def test_goes_with_the_sdks_where_a_deployment_has_a_smaller_window(
+        self, provider: Recording, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from fastapi.testclient import TestClient
+        from litellm.proxy import proxy_server
+
+        small = replace(POLICY, budget=BUDGET // 2)
+        litellm.callbacks = [FitProxy(POLICY), FitCalls(small)]
+        router = litellm.Router([{"model_name": "reader", "litellm_params": {"model": MODEL}}])
+        monkeypatch.setattr(proxy_server, "llm_router", router)
+        body = {"model": "reader", "messages": chat()}
+        answer = TestClient(proxy_server.app).post("/v1/chat/completions", json=body)
+        assert answer.status_code == 200, answer.text
+        assert provider.requests == [sent(tf.fit(chat(), small).messages)]
+
+    @proxied
     def test_answers_the_client_with_what_is_wrong(
         self, provider: Recording, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -60,6 +61,7 @@ from pydantic_ai.models.function import (  # noqa: E402
 from pydantic_ai.models.test import TestModel  # noqa: E402
 from turnfit.integrations.pydantic_ai import PYDANTIC_AI, FitHistory  # noqa: E402
 
+EXAMPLES = int(os.environ.get("TURNFIT_EXAMPLES", "200"))
 Fits = list[tf.Fitted]
 
 
@@ -341,7 +343,7 @@ def priced(*parts: Any, response: bool = False) -> int:
 
 class TestItsMessagesAsAFormat:
     def test_hold(self) -> None:
-        check_format(PYDANTIC_AI, write)
+        check_format(PYDANTIC_AI, write, examples=EXAMPLES)
 
     def test_keep_what_a_cleared_return_is_besides_its_content(self) -> None:
         history: list[Any] = [

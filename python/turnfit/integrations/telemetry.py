@@ -1,10 +1,11 @@
 """What was fitted, for OpenTelemetry; the extra ``otel`` brings what it needs.
 
-The current span gets attributes, and an event of the same name and figures, since several
-model calls may share a span. The names begin with ``turnfit.``; ``gen_ai.request.model`` is
-that of the semantic conventions
-(https://github.com/open-telemetry/semantic-conventions-genai). What the conventions call
-``gen_ai.usage.input_tokens`` is what a provider reports: an estimate never takes its place.
+The current span gets attributes, and an event with the same figures, since several model
+calls may share a span. Their names begin with ``turnfit.``: the semantic conventions
+(https://github.com/open-telemetry/semantic-conventions-genai) have none for what is left out
+of a request, and their ``gen_ai.usage.input_tokens`` is what a provider reports, whose place
+an estimate never takes. Events and metrics name the model as the conventions do,
+``gen_ai.request.model``; on the span that is for who opened it, which needn't be a model call.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def record(figures: Mapping[str, Any], model: str | None = None) -> None:
     if instruments is None:
         return
     named = {_MODEL: model} if model else {}
-    _trace({f"turnfit.{key}": value for key, value in figures.items() if value is not None} | named)
+    _trace({f"turnfit.{key}": value for key, value in figures.items() if value is not None}, named)
     labels = {f"turnfit.{key}": figures[key] for key in ("framework", "step", "fits")} | named
     instruments.tokens.record(figures["tokens"], labels)
     if figures["cleared_tokens"]:
@@ -51,13 +52,13 @@ def record(figures: Mapping[str, Any], model: str | None = None) -> None:
         instruments.dropped.add(figures["dropped"], labels)
 
 
-def _trace(attributes: Mapping[str, Any]) -> None:
+def _trace(attributes: Mapping[str, Any], named: Mapping[str, str]) -> None:
     from opentelemetry import trace
 
     span = trace.get_current_span()
     if span.is_recording():
         span.set_attributes(attributes)
-        span.add_event("turnfit.fit", attributes)
+        span.add_event("turnfit.fit", {**attributes, **named})
 
 
 @cache
