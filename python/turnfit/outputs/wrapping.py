@@ -251,6 +251,13 @@ class ToolLimits:
             return limit(content, spec, store=self._store, meter=self._meter, tool=tool, task=task)
         return self._unlimited(tool, content)
 
+    async def limit_awaiting(self, tool: str, content: Any) -> Limited:
+        """As `limit`, where an async summariser can be waited for."""
+        spec = self[tool]
+        if spec is None:
+            return self._unlimited(tool, content)
+        return await limit_awaiting(content, spec, store=self._store, meter=self._meter, tool=tool)
+
     def _unlimited(self, tool: str, content: Any) -> Limited:
         text = content if isinstance(content, str) else ""
         made = Limited(
