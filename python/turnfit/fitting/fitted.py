@@ -254,6 +254,7 @@ class Fitted:
         """Flat figures without any text of a message, for logs and traces."""
         count, freed = self._ledger.cleared_totals(self._plan)
         return {
+            **self._frame.policy.versions,
             "tokens": self.tokens,
             "budget": self.budget,
             "over": self.over,
