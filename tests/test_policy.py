@@ -126,9 +126,9 @@ def test_tools_that_must_not_run_again_are_told_by_name_predicate_or_annotations
 @pytest.mark.parametrize("name", ["cleared", "cleared_done", "trimmed"])
 def test_a_note_may_not_be_blank_or_endless(name: str) -> None:
     with pytest.raises(ValueError, match=name):
-        tf.Notes(**{name: "  "})
+        tf.Notes(**{name: "  "})  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=f"{name} must be shorter"):
-        tf.Notes(**{name: "a" * 2000})
+        tf.Notes(**{name: "a" * 2000})  # type: ignore[arg-type]
 
 
 def test_the_guidance_tells_of_the_safety_net_and_is_constant() -> None:
