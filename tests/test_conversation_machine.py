@@ -9,7 +9,7 @@ from typing import Any
 import turnfit as tf
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, multiple, rule
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, rule
 from strategies import FORMATS, histories
 from support.broken import BROKEN
 
@@ -49,6 +49,7 @@ class Conversations(RuleBasedStateMachine):
         got, want = conversation.fit(), self.stateless(conversation)
         assert got.as_dict() == want.as_dict()
         assert got.messages == want.messages
+        assert got.format == want.format
         assert got.cleared == want.cleared
         assert got.dropped == want.dropped
         assert got.problems == want.problems
@@ -116,10 +117,6 @@ class Conversations(RuleBasedStateMachine):
             assert loaded.tokens == conversation.tokens
             assert loaded.fit().messages == conversation.fit().messages
         return self.compared(loaded)
-
-    @rule(target=here)
-    def nothing(self) -> Any:
-        return multiple()
 
     def teardown(self) -> None:
         for fitted, messages, figures in getattr(self, "early", ()):
