@@ -7,7 +7,7 @@ from threading import Lock
 from typing import Any, NoReturn
 
 from turnfit import _core
-from turnfit.errors import BusyError
+from turnfit.errors import BusyError, FormatError
 from turnfit.fitting.fit import fit_changed, policy_of
 from turnfit.fitting.fitted import Fitted
 from turnfit.fitting.frame import Frame, new_ledger, parted
@@ -319,14 +319,24 @@ class Conversation:
 
     def _begin_with_saved(self, saved: Saved) -> None:
         history = parted(self._policy, saved.told or PLAIN, list(saved.messages))
-        ledger = self._new_ledger(saved.told)
-        if saved.costs is not None and len(saved.costs) == len(history):
-            ledger.fill_at(history, saved.costs)
-        else:
+        ledger = self._at_costs(saved, history)
+        if ledger is None:
+            ledger = self._new_ledger(saved.told)
             ledger.fill(history)
         self._history = history
         self._mark_anew(history)
         self._use(saved.told, ledger)
+
+    def _at_costs(self, saved: Saved, history: list[Message]) -> _core.Ledger | None:
+        """A ledger of costs that are known; None where they aren't, or are of other messages."""
+        if saved.costs is None or len(saved.costs) != len(history):
+            return None
+        ledger = self._new_ledger(saved.told)
+        try:
+            ledger.fill_at(history, saved.costs)
+        except FormatError:
+            return None
+        return ledger
 
     def _mark_anew(self, history: list[Message]) -> None:
         if self._marks is not None:
