@@ -47,8 +47,14 @@ def test_a_path_a_text_file_and_a_binary_file_hold_the_same(tmp_path: Path) -> N
     for file in (path, text, data):
         conversation.save(file)
     assert path.read_bytes() == data.getvalue() == text.getvalue().encode()
-    for file in (path, str(path), io.StringIO(text.getvalue()), io.BytesIO(data.getvalue())):
-        again = tf.Conversation.load(file)
+    sources: list[Any] = [
+        path,
+        str(path),
+        io.StringIO(text.getvalue()),
+        io.BytesIO(data.getvalue()),
+    ]
+    for source in sources:
+        again = tf.Conversation.load(source)
         assert again.history == conversation.history
         assert again.fit().messages == conversation.fit().messages
         assert again.fit().as_dict() == conversation.fit().as_dict()
