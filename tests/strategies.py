@@ -23,6 +23,7 @@ from reference import (
     Message,
     Notes,
     Policy,
+    compact,
     system_price,
     tools_price,
     walk_of,
@@ -245,15 +246,9 @@ class OpenAIWriter(Writer):
         return calls
 
     def encoded_arguments(self) -> str:
+        """Whole: what a stream leaves of arguments is tested by itself."""
         if chance(self.draw, 4):
-            return text(
-                self.draw,
-                (
-                    0,
-                    60,
-                    400,
-                ),
-            )
+            return compact({"path": text(self.draw, (0, 60, 400))})
         return '{"path":"a.txt"}'
 
     def tool_call(self, call: Call) -> dict[str, Any]:
@@ -435,7 +430,7 @@ class ResponsesWriter(Writer):
         self.messages.append({**item, "role": "assistant", "content": [pick(self.draw, parts)]})
 
     def call(self, call: Call) -> Message:
-        arguments = text(self.draw, (60, 0, 400))
+        arguments = compact({"path": text(self.draw, (60, 0, 400))})
         items: list[Message] = [
             {
                 "type": "function_call",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import io
 import pickle
 import weakref
 from typing import Any
@@ -171,3 +172,107 @@ def test_system_and_tools_take_their_part_of_the_budget() -> None:
     wanted = tf.fit(conversation.history, POLICY, system="Be brief. " * 500, tools=tools)
     assert conversation.fit().tokens == wanted.tokens <= POLICY.budget
     assert conversation.fit().messages == wanted.messages
+
+
+def test_another_policy_of_the_same_profile_prices_nothing_again() -> None:
+    priced: list[str] = []
+
+    def count(text: str) -> int:
+        priced.append(text)
+        return len(text) // 4
+
+    conversation = grown(20, tf.Policy(budget=4_000, profile=count))
+    before = len(priced)
+    conversation.policy = tf.Policy(budget=3_000, profile=count, scale=2)
+    notes = {text for text in priced[before:] if text in (*vars(tf.Notes()).values(),)}
+    assert notes
+    assert all(text in notes or text.startswith('{"_cleared"') for text in priced[before:])
+    wanted = tf.fit(conversation.history, conversation.policy)
+    assert conversation.fit().messages == wanted.messages
+
+
+def test_forking_and_truncating_price_nothing_again() -> None:
+    priced: list[str] = []
+
+    def count(text: str) -> int:
+        priced.append(text)
+        return len(text) // 4
+
+    conversation = grown(20, tf.Policy(budget=4_000, profile=count))
+    contents = {message["content"] for message in conversation.history if message["content"]}
+    del priced[:]
+    forked = conversation.fork(21)
+    forked.truncate(11)
+    assert not contents & set(priced)
+    wanted = tf.fit(conversation.history[:11], conversation.policy)
+    assert forked.fit().messages == wanted.messages
+
+
+def test_a_fork_and_its_origin_go_on_by_themselves() -> None:
+    conversation = grown(10)
+    forked = conversation.fork()
+    forked.append({"role": "user", "content": "there"})
+    conversation.append({"role": "user", "content": "here"})
+    assert forked.history[:-1] == conversation.history[:-1]
+    assert (forked.history[-1]["content"], conversation.history[-1]["content"]) == ("there", "here")
+    for one in (forked, conversation):
+        assert one.fit().messages == tf.fit(one.history, POLICY).messages
+
+
+@pytest.mark.parametrize("count", [-1, 23, 10**30])
+def test_a_fork_of_more_than_there_is_is_an_error_that_says_so(count: int) -> None:
+    conversation = grown(10)
+    for name, cut in (("at", conversation.fork), ("to", conversation.truncate)):
+        with pytest.raises(ValueError, match=f"{name} must be from 0 to 22"):
+            cut(count)
+        with pytest.raises(TypeError, match=f"{name} must be a number of messages"):
+            cut("3")  # type: ignore[arg-type]
+    assert len(conversation) == 22
+
+
+def verified() -> tf.Conversation:
+    conversation = tf.Conversation(POLICY, verify=True)
+    conversation.extend(grown(3).history)
+    return conversation
+
+
+def test_a_message_that_was_changed_after_it_was_appended_is_found() -> None:
+    for use in (
+        lambda one: one.fit(),
+        lambda one: one.fork(),
+        lambda one: one.truncate(6),
+        lambda one: one.save(io.BytesIO()),
+        lambda one: setattr(one, "policy", tf.Policy(budget=9_000)),
+    ):
+        conversation = verified()
+        use(conversation)
+        conversation.history[4]["tool_calls"][0]["function"]["arguments"] = "{}"
+        with pytest.raises(tf.FormatError, match="message 4: it was changed after") as error:
+            use(conversation)
+        assert error.value.index == 4
+
+
+def test_the_same_messages_in_other_objects_are_no_change() -> None:
+    conversation = verified()
+    for message in conversation.history:
+        message.update(copy.deepcopy(message))
+    assert conversation.fit().messages == conversation.fork().fit().messages
+
+
+def test_native_messages_are_verified_with_what_they_hold() -> None:
+    arguments = {"path": "a"}
+    conversation = tf.Conversation(budget=900, verify=True)
+    conversation.append(tf.Message("assistant", tf.Call("c", "read", arguments)))
+    conversation.fit()
+    conversation.fit()
+    arguments["path"] = "b"
+    with pytest.raises(tf.FormatError, match="message 0"):
+        conversation.fit()
+
+
+def test_a_failed_append_is_not_verified_later() -> None:
+    conversation = verified()
+    with pytest.raises(tf.FormatError):
+        conversation.append({"role": "robot"})
+    conversation.append({"role": "user", "content": "ok"})
+    assert conversation.fit().messages == conversation.history

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
 import turnfit as tf
 from hypothesis import given
 from hypothesis import strategies as st
+from turnfit.fitting.toml import to_toml
 
 
 @pytest.mark.parametrize(
@@ -125,9 +126,9 @@ def test_tools_that_must_not_run_again_are_told_by_name_predicate_or_annotations
 @pytest.mark.parametrize("name", ["cleared", "cleared_done", "trimmed"])
 def test_a_note_may_not_be_blank_or_endless(name: str) -> None:
     with pytest.raises(ValueError, match=name):
-        tf.Notes(**{name: "  "})
+        tf.Notes(**{name: "  "})  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=f"{name} must be shorter"):
-        tf.Notes(**{name: "a" * 2000})
+        tf.Notes(**{name: "a" * 2000})  # type: ignore[arg-type]
 
 
 def test_the_guidance_tells_of_the_safety_net_and_is_constant() -> None:
@@ -166,9 +167,70 @@ POLICIES = st.builds(
 
 
 @given(POLICIES)
-def test_a_policy_survives_json_and_toml(policy: tf.Policy) -> None:
-    assert tf.Policy.from_dict(json.loads(json.dumps(policy.to_dict()))) == policy
-    assert tf.Policy.from_toml(policy.to_toml()) == policy
+def test_a_policy_survives_json_and_toml_with_its_profile_pinned(policy: tf.Policy) -> None:
+    pinned = replace(policy, profile="script@1")
+    assert tf.Policy.from_dict(json.loads(json.dumps(policy.to_dict()))) == pinned
+    assert tf.Policy.from_toml(policy.to_toml()) == pinned
+
+
+@pytest.mark.parametrize(
+    ("choice", "pinned"),
+    [
+        ({}, "script@1"),
+        ({"profile": "gemma3"}, "gemma3@1"),
+        ({"model": "gpt-5.1"}, "o200k_base@1"),
+        ({"model": "gpt-5.1", "profile": tf.profile("gemma3")}, "gemma3@1"),
+    ],
+)
+def test_what_is_written_down_pins_every_version(choice: dict[str, Any], pinned: str) -> None:
+    policy = tf.Policy(budget=1000, **choice)
+    written = policy.to_dict()
+    assert (written["profile"], written["rules"], written["guidance"]) == (pinned, 1, 1)
+    assert written["notes"]["version"] == 1
+    assert written["model"] == choice.get("model")
+    read = tf.Policy.from_dict(written)
+    assert read.to_dict() == written
+    assert read.versions == policy.versions == {"rules": 1, "notes": 1, "profile": pinned}
+    assert read.held_back == policy.held_back
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"rules": 2}, "rules: version 2 is unknown to this turnfit, which has 1"),
+        ({"guidance": 7}, "guidance: version 7 is unknown"),
+        ({"notes": {"version": 3}}, r"notes\.version: version 3 is unknown"),
+        ({"profile": "gemma3@9"}, "profile 'gemma3' has no version '9', only @1"),
+    ],
+)
+def test_a_version_that_is_not_known_is_refused_by_name(values: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        tf.Policy.from_dict({"budget": 1000, **values})
+    with pytest.raises(ValueError, match=told):
+        tf.Policy.from_toml(to_toml({"budget": 1000, **values}))
+
+
+@pytest.mark.parametrize("version", [True, "1", 1.0])
+def test_a_version_is_a_number(version: Any) -> None:
+    with pytest.raises(TypeError, match="rules must be a version's number"):
+        tf.Policy(budget=1000, rules=version)
+
+
+def test_ones_own_wording_and_prices_have_no_version() -> None:
+    policy = tf.Policy(budget=1000, profile=len, notes=tf.Notes(cleared="[gone]"))
+    assert policy.versions == {"rules": 1, "notes": None, "profile": None}
+    assert tf.fit([], policy).as_dict()["profile"] is None
+    figures = tf.fit([], budget=1000).as_dict()
+    assert (figures["rules"], figures["notes"], figures["profile"]) == (1, 1, "script@1")
+
+
+def test_a_profile_that_turnfit_does_not_ship_cannot_be_written_down() -> None:
+    own = replace(tf.profile("gemma3"), version=77)
+    for changed in (own, replace(tf.profile("gemma3"), margin=0.5)):
+        with pytest.raises(ValueError, match="is one of your own"):
+            tf.Policy(budget=1000, profile=changed).to_dict()
+    with pytest.raises(ValueError, match="profile is a callable"):
+        tf.Policy(budget=1000, profile=len).to_dict()
 
 
 def test_every_field_is_written_down() -> None:

@@ -230,6 +230,9 @@ def write_file(path: str, data: bytes) -> None:
 def _replace(target: Path, beside: Path, data: bytes) -> None:
     with open(beside, "xb") as file:
         file.write(data)
+        # Else the name may be on the disk before what it names.
+        file.flush()
+        os.fsync(file.fileno())
     if target.exists():
         shutil.copymode(target, beside)
     os.replace(beside, target)

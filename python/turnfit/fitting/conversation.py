@@ -7,11 +7,15 @@ from threading import Lock
 from typing import Any, NoReturn
 
 from turnfit import _core
-from turnfit.errors import BusyError
-from turnfit.fitting.fit import fit_repaired, policy_of
+from turnfit.errors import BusyError, FormatError
+from turnfit.fitting.fit import fit_changed, policy_of
 from turnfit.fitting.fitted import Fitted
 from turnfit.fitting.frame import Frame, new_ledger, parted
+from turnfit.fitting.interrupted import Broken, broken_off
+from turnfit.fitting.kept import Kept
 from turnfit.fitting.policy import Policy
+from turnfit.fitting.saved import File, Saved, read_saved, write_saved
+from turnfit.fitting.verifying import Marks
 from turnfit.messages.formats import PLAIN, format_named, recognise, table_of
 from turnfit.messages.formats.table import Format
 from turnfit.messages.reading import Message, as_list
@@ -42,11 +46,14 @@ class Conversation:
     conversation is for one thread at a time.
 
     Args:
-        policy: how to fit; replace it by setting `policy`, which prices all anew.
+        policy: how to fit; replace it by setting `policy`, which prices all anew if its
+            profile is another.
         budget: in place of a policy: the tokens that a request may take, all in.
         system: a system prompt that is sent beside the messages.
         tools: the tool definitions, as they are sent.
         format: the format, or its name; recognised from the messages where it is not given.
+        verify: find messages that were changed after they were appended. Each `fit`, `fork`
+            and `save` then reads the whole history: for tests, not for long work.
 
     >>> conversation = Conversation(budget=1000)
     >>> conversation.append({"role": "user", "content": "Count to three."})
@@ -62,18 +69,18 @@ class Conversation:
         system: Any = None,
         tools: Any = None,
         format: str | Format | None = None,
+        verify: bool = False,
     ) -> None:
         self._policy = policy_of(policy, budget)
         self._system = system
         self._tools = tools
         self._frame = Frame.of(self._policy, system, tools)
-        self._told = format is not None
-        self._format: Format = format_named(format) if format is not None else PLAIN
-        self._history: list[Message] = []
-        self._ledger = new_ledger(self._policy, self._format)
-        self._plan: _core.Plan | None = None
-        self._request: list[Message] = []
+        self._given = format_named(format) if format is not None else None
+        self._marks = Marks() if verify else None
         self._alone = Alone()
+        self._history: list[Message] = []
+        self._told: Format | None = None
+        self._use(self._given, self._new_ledger(self._given))
 
     def __len__(self) -> int:
         """The number of messages appended."""
@@ -91,7 +98,7 @@ class Conversation:
 
     @property
     def policy(self) -> Policy:
-        """The policy; setting another prices the history anew."""
+        """The policy; under another profile the history is priced anew, once."""
         return self._policy
 
     @policy.setter
@@ -99,10 +106,17 @@ class Conversation:
         policy = policy_of(policy, None)
         frame = Frame.of(policy, self._system, self._tools)
         with self._alone:
-            ledger = new_ledger(policy, self._format)
-            ledger.fill(self._history)
-            self._policy, self._frame = policy, frame
-            self._use(self._format, ledger)
+            self._verify()
+            history = parted(policy, self._format, self._history)
+            ledger = new_ledger(policy, self._format, remembers=True)
+            prices = policy.pricing is self._policy.pricing
+            if prices and len(history) == len(self._history):
+                ledger.adopt(history, self._ledger, 0)
+            else:
+                ledger.fill(history)
+                self._mark_anew(history)
+            self._policy, self._frame, self._history = policy, frame, history
+            self._use(self._told, ledger)
 
     def append(self, message: Message) -> None:
         """Append a message.
@@ -124,17 +138,25 @@ class Conversation:
             self._extend(added)
 
     def _extend(self, added: list[Message]) -> None:
-        told = None if self._told else recognise(added)
-        added = parted(self._policy, told or self._format, added)
-        format_ = told or self._format
-        if format_ is not self._format or self._is_replaced_by(added):
-            ledger = new_ledger(self._policy, format_)
+        told = self._told or recognise(added)
+        format_ = told or PLAIN
+        added = parted(self._policy, format_, added)
+        marks = self._marks and self._marks.of(added)
+        if format_ is not self._format:
+            ledger = self._new_ledger(format_)
             ledger.fill([*self._history, *added])
-            self._use(format_, ledger)
+            self._use(told, ledger)
+        elif self._is_replaced_by(added):
+            ledger = self._new_ledger(format_)
+            ledger.adopt(self._history, self._ledger, 0)
+            ledger.fill(added)
+            self._use(told, ledger)
         else:
             self._ledger.extend(added)
-        self._told = self._told or told is not None
+        self._told = told
         self._history += added
+        if self._marks and marks:
+            self._marks.extend(marks)
 
     def _is_replaced_by(self, added: list[Message]) -> bool:
         """Whether the provider has replaced the history by one of these messages.
@@ -143,11 +165,190 @@ class Conversation:
         """
         return _core.last_marker(table_of(self._format), added) is not None
 
-    def _use(self, format_: Format, ledger: _core.Ledger) -> None:
-        self._format, self._ledger, self._plan = format_, ledger, None
+    def _new_ledger(self, format_: Format | None) -> _core.Ledger:
+        return new_ledger(self._policy, format_ or PLAIN, remembers=True)
+
+    def _use(self, told: Format | None, ledger: _core.Ledger) -> None:
+        self._told = told
+        self._format: Format = told or PLAIN
+        self._ledger: _core.Ledger = ledger
+        self._kept = Kept(self._policy, self._format)
+        self._whole: set[int] = set()
+        """Messages that look broken off and aren't."""
+        self._plan: _core.Plan | None = None
+        self._request: list[Message] = []
+
+    def fork(self, at: int | None = None) -> Conversation:
+        """A conversation that begins with the first messages of this one.
+
+        What is priced already is shared: nothing is read or priced again. The two go on by
+        themselves.
+
+        Args:
+            at: how many messages; all of them where it isn't given.
+
+        Raises:
+            ValueError: for more messages than there are.
+
+        >>> conversation = Conversation(budget=1000)
+        >>> conversation.extend({"role": "user", "content": word} for word in ("one", "two"))
+        >>> conversation.fork(1).history
+        [{'role': 'user', 'content': 'one'}]
+        """
+        count = self._count("at", len(self._history) if at is None else at)
+        with self._alone:
+            self._verify()
+            forked = Conversation(
+                self._policy,
+                system=self._system,
+                tools=self._tools,
+                format=self._given,
+                verify=self._marks is not None,
+            )
+            forked._begin_with(self, count)
+        return forked
+
+    def truncate(self, to: int) -> None:
+        """Forget all but the first messages; requests made before stay as they are.
+
+        Args:
+            to: how many messages stay.
+
+        Raises:
+            ValueError: for more messages than there are.
+
+        >>> conversation = Conversation(budget=1000)
+        >>> conversation.extend({"role": "user", "content": word} for word in ("one", "two"))
+        >>> conversation.truncate(1)
+        >>> len(conversation)
+        1
+        """
+        count = self._count("to", to)
+        with self._alone:
+            self._verify()
+            self._begin_with(self, count)
+
+    def _count(self, name: str, count: int) -> int:
+        if isinstance(count, bool) or not isinstance(count, int):
+            raise TypeError(f"{name} must be a number of messages, not {type(count).__name__}")
+        if not 0 <= count <= len(self._history):
+            raise ValueError(f"{name} must be from 0 to {len(self._history):,}, not {count:,}")
+        return count
+
+    def _begin_with(self, other: Conversation, count: int) -> None:
+        """Begin with the first messages of another conversation of the same policy."""
+        history = other._history[:count]
+        told = self._given or recognise(history)
+        ledger = self._new_ledger(told)
+        if (told or PLAIN) is other._format:
+            ledger.adopt(history, other._ledger, 0)
+        else:
+            ledger.fill(history)
+        self._history = history
+        if self._marks and other._marks:
+            self._marks = other._marks.up_to(count)
+        self._use(told, ledger)
+
+    def save(self, file: File, *, costs: bool = False) -> None:
+        """Write the conversation as JSON lines, for `load`.
+
+        First a line with the versions of all that decides a request, the policy, `system`
+        and `tools`; then a line for each message, in its wire format; with `costs` a last
+        one with their estimates. Bytes are written as ``{"$bytes": base64}`` and come back as
+        bytes; tuples come back as lists. A policy that can't be written down (a predicate, a
+        callable) is left out, and has to be given to `load`.
+
+        Args:
+            file: a path, or a file that is open for writing. At a path stands the whole file
+                or, after a crash, what stood there before.
+            costs: write the estimates too, so that loading prices nothing.
+
+        Raises:
+            ValueError: if a message, `system` or `tools` holds what JSON can't, with its
+                place; then nothing has been written.
+            OSError: if the file can't be written.
+        """
+        with self._alone:
+            self._verify()
+            saved = Saved(
+                self._policy,
+                self._told,
+                self._given is not None,
+                self._system,
+                self._tools,
+                self._history,
+                self._ledger.costs() if costs else None,
+            )
+            write_saved(file, saved)
+
+    @classmethod
+    def load(
+        cls,
+        file: File,
+        policy: Policy | None = None,
+        *,
+        format: Format | None = None,
+        verify: bool = False,
+    ) -> Conversation:
+        """The conversation that `save` has written.
+
+        It fits as it did, under a later turnfit too. Estimates that were saved with it are
+        used where they belong to the messages and the profile; else all is priced anew.
+
+        Args:
+            file: a path, or a file that is open for reading.
+            policy: in place of the one that was saved.
+            format: the format, if it is one of your own.
+            verify: as for a new conversation.
+
+        Raises:
+            HistoryError: for a file that holds no conversation or a broken one, and for a
+                version that this turnfit doesn't know, with its name.
+            OSError: if the file can't be read.
+        """
+        saved = read_saved(file, policy, format)
+        made = cls(
+            saved.policy,
+            system=saved.system,
+            tools=saved.tools,
+            format=saved.told if saved.is_given else None,
+            verify=verify,
+        )
+        made._begin_with_saved(saved)
+        return made
+
+    def _begin_with_saved(self, saved: Saved) -> None:
+        history = parted(self._policy, saved.told or PLAIN, list(saved.messages))
+        ledger = self._at_costs(saved, history)
+        if ledger is None:
+            ledger = self._new_ledger(saved.told)
+            ledger.fill(history)
+        self._history = history
+        self._mark_anew(history)
+        self._use(saved.told, ledger)
+
+    def _at_costs(self, saved: Saved, history: list[Message]) -> _core.Ledger | None:
+        """A ledger of costs that are known; None where they aren't, or are of other messages."""
+        if saved.costs is None or len(saved.costs) != len(history):
+            return None
+        ledger = self._new_ledger(saved.told)
+        try:
+            ledger.fill_at(history, saved.costs)
+        except FormatError:
+            return None
+        return ledger
+
+    def _mark_anew(self, history: list[Message]) -> None:
+        if self._marks is not None:
+            self._marks = Marks()
+            self._marks.extend(self._marks.of(history))
+
+    def _verify(self) -> None:
+        if self._marks is not None:
+            self._marks.verify(self._history)
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a Conversation can't be copied or pickled; extend a new one by `history`")
+        raise TypeError("a Conversation can't be copied or pickled; use fork() or save()")
 
     def fit(self, *, repair: bool = False) -> Fitted:
         """The request that `turnfit.fit` makes of this history.
@@ -157,12 +358,21 @@ class Conversation:
         Args:
             repair: as in `turnfit.fit`; where there is something to repair, this costs
                 as much as that.
+
+        Raises:
+            FormatError: with `verify`, for the first message that was changed after it was
+                appended, with its index.
         """
         with self._alone:
-            if repair and (self._ledger.dead_calls() or self._ledger.orphans()):
-                return fit_repaired(self._history.copy(), self._format, self._ledger, self._frame)
-            plan = self._frame.plan(self._ledger)
-        ledger, history = self._ledger, self._history
+            self._verify()
+            ledger, history = self._ledger, self._history
+            broken = broken_off(self._format, history, ledger, self._whole)
+            if repair and (ledger.dead_calls() or ledger.orphans()):
+                history = history.copy()
+                return fit_changed(history, self._format, ledger, self._frame, broken, True)
+            if broken:
+                return self._fit_without(broken)
+            plan = self._frame.plan(ledger)
 
         def build() -> list[Message]:
             with self._alone:
@@ -171,6 +381,14 @@ class Conversation:
                 return ledger.request(history, plan)
 
         return Fitted(history, self._format, ledger, plan, self._frame, build)
+
+    def _fit_without(self, broken: Broken) -> Fitted:
+        kept, self._kept = self._kept, Kept(self._policy, self._format)
+        kept = kept.following(self._history, self._ledger, broken)
+        source = kept.source(self._history)
+        plan = self._frame.plan(kept.ledger)
+        self._kept = kept
+        return Fitted(kept.messages, self._format, kept.ledger, plan, self._frame, source=source)
 
     def _view(self) -> tuple[list[Message], Format, _core.Ledger, Frame]:
         """What fitting sees of the conversation: for rooms of turnfit that stand on it."""

@@ -8,13 +8,14 @@ from typing import Any
 from turnfit import _core
 from turnfit.fitting.fitted import Fitted, Source
 from turnfit.fitting.frame import Frame, new_ledger, parted, pinned_elsewhere
+from turnfit.fitting.interrupted import Broken, broken_off, pieces
 from turnfit.fitting.policy import Policy
 from turnfit.messages.formats import format_of
 from turnfit.messages.formats.table import Format
 from turnfit.messages.reading import Message, as_list
 from turnfit.messages.repair import repaired
 
-__all__ = ["fit", "fit_repaired", "policy_of"]
+__all__ = ["fit", "fit_changed", "policy_of"]
 
 
 def policy_of(policy: Policy | None, budget: int | None) -> Policy:
@@ -42,7 +43,8 @@ def fit(
 
     Old tool results are cleared first, in batches; then whole turns are dropped, then
     whole tool rounds. The history and every object in it stay as they are. The answer
-    depends on the history and the policy alone.
+    depends on the history and the policy alone. Calls and thinking that a broken stream left
+    unfinished are not sent; `Fitted.problems` names them.
 
     Args:
         messages: the history, in one wire format.
@@ -73,18 +75,39 @@ def fit(
     history = parted(policy, found, history)
     ledger = new_ledger(policy, found)
     ledger.fill(history)
-    if repair:
-        return fit_repaired(history, found, ledger, frame)
+    broken = broken_off(found, history, ledger, set())
+    if broken or repair:
+        return fit_changed(history, found, ledger, frame, broken, repair)
     return Fitted(history, found, ledger, frame.plan(ledger), frame)
 
 
-def fit_repaired(
-    history: list[Message], format_: Format, ledger: _core.Ledger, frame: Frame
+def fit_changed(
+    history: list[Message],
+    format_: Format,
+    ledger: _core.Ledger,
+    frame: Frame,
+    broken: Broken,
+    repair: bool,
 ) -> Fitted:
-    """Fits a history after its dead calls and orphans are repaired."""
-    whole = repaired(history, format_, ledger, frame.policy.notes.unanswered)
-    ledger = new_ledger(pinned_elsewhere(frame.policy, whole.origins), format_)
-    ledger.fill(whole.messages)
-    plan = frame.plan(ledger)
-    source = Source(history, whole.origins)
-    return Fitted(whole.messages, format_, ledger, plan, frame, source=source)
+    """Fits a history without what was broken off and, if wanted, with the rest repaired."""
+    messages, origins = history, list[int | None](range(len(history)))
+    if broken:
+        kept = pieces(history, broken)
+        messages = [message for piece in kept for message in piece.messages]
+        origins = [origin for piece in kept for origin in piece.origins]
+        ledger = _read(frame.policy, format_, messages, origins)
+    if repair:
+        whole = repaired(messages, format_, ledger, frame.policy.notes.unanswered)
+        messages = whole.messages
+        origins = [None if origin is None else origins[origin] for origin in whole.origins]
+        ledger = _read(frame.policy, format_, messages, origins)
+    source = Source(history, origins, len(history), broken)
+    return Fitted(messages, format_, ledger, frame.plan(ledger), frame, source=source)
+
+
+def _read(
+    policy: Policy, format_: Format, messages: list[Message], origins: list[int | None]
+) -> _core.Ledger:
+    ledger = new_ledger(pinned_elsewhere(policy, origins), format_)
+    ledger.fill(messages)
+    return ledger

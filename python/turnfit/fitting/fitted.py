@@ -12,6 +12,7 @@ from typing import Any, Literal
 from turnfit import _core
 from turnfit.fitting.caching import CachePoint, points_of
 from turnfit.fitting.frame import Frame, new_ledger
+from turnfit.fitting.interrupted import Broken, problems_of
 from turnfit.messages.check import check
 from turnfit.messages.formats import table_of
 from turnfit.messages.formats.table import Format
@@ -56,15 +57,19 @@ class Largest:
 
 @dataclass(frozen=True)
 class Source:
-    """The history that was repaired before it was fitted.
+    """The history that was changed before it was fitted.
 
     Attributes:
-        history: the messages as they came.
-        origins: where each repaired message stood; None for one that was added.
+        history: the messages as they came; more may have come since.
+        origins: where each message of the changed one stood; None for one that was added.
+        count: how many messages of the history there were.
+        broken: what was left of messages that were broken off.
     """
 
     history: list[Message]
-    origins: list[int | None]
+    origins: Sequence[int | None]
+    count: int
+    broken: Broken
 
 
 class Fitted:
@@ -144,9 +149,8 @@ class Fitted:
     @cached_property
     def dropped(self) -> tuple[range, ...]:
         """The messages left out, as ranges of indices of the history."""
-        kept, messages = self._plan.kept, self._plan.messages
+        kept, messages = self._plan.kept, self._count
         if self._source is not None:
-            messages = len(self._source.history)
             kept = _spans(
                 [
                     origin
@@ -170,15 +174,22 @@ class Fitted:
 
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
-        """What a provider would refuse in the history as it came."""
-        return tuple(check(self._came, format=self._format))
+        """What a provider would refuse in the history as it came, and what was broken off."""
+        problems = check(self._came, format=self._format)
+        if self._source is not None:
+            problems += problems_of(self._format, self._came, self._source.broken)
+        return tuple(sorted(problems, key=lambda problem: problem.index))
 
     @property
     def _came(self) -> list[Message]:
         """The history as it came."""
-        if self._source is not None:
-            return self._source.history
-        return self._history[: self._plan.messages]
+        history = self._source.history if self._source else self._history
+        return history[: self._count]
+
+    @property
+    def _count(self) -> int:
+        """How many messages came."""
+        return self._source.count if self._source else self._plan.messages
 
     @cached_property
     def largest(self) -> Largest | None:
@@ -223,7 +234,7 @@ class Fitted:
         dropped = sum(map(len, self.dropped))
         done = [
             f"{count:,} results cleared ({freed:,} tokens)" if count else "",
-            f"{dropped:,} of {self._plan.messages:,} messages dropped" if dropped else "",
+            f"{dropped:,} of {self._count:,} messages dropped" if dropped else "",
             f"over the budget by {self.over:,}" if self.over else "",
         ]
         what = "; ".join(part for part in done if part) or "sent whole"
@@ -254,6 +265,7 @@ class Fitted:
         """Flat figures without any text of a message, for logs and traces."""
         count, freed = self._ledger.cleared_totals(self._plan)
         return {
+            **self._frame.policy.versions,
             "tokens": self.tokens,
             "budget": self.budget,
             "over": self.over,
@@ -261,7 +273,7 @@ class Fitted:
             "sendable": self.sendable,
             "step": self.step,
             "messages": len(self.messages),
-            "history": self._plan.messages,
+            "history": self._count,
             "cleared": count,
             "cleared_tokens": freed,
             "dropped": sum(map(len, self.dropped)),

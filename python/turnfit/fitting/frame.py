@@ -65,8 +65,8 @@ class Frame:
         return ledger.plan(room, "tokens", tokens, policy.keep_at_least, policy.stride)
 
 
-def new_ledger(policy: Policy, format_: Format) -> _core.Ledger:
-    """An empty ledger under a policy."""
+def new_ledger(policy: Policy, format_: Format, *, remembers: bool = False) -> _core.Ledger:
+    """An empty ledger under a policy; one that remembers what it read, others can adopt."""
     known = [*NOTES, policy.notes]
     terms = _core.Terms(
         table_of(format_),
@@ -87,7 +87,7 @@ def new_ledger(policy: Policy, format_: Format) -> _core.Ledger:
         pricing=policy.pricing,
         scale=policy.scale,
     )
-    return _core.Ledger(table_of(format_), terms)
+    return _core.Ledger(table_of(format_), terms, remembers)
 
 
 def parted(policy: Policy, format_: Format, messages: list[Message]) -> list[Message]:

@@ -23,7 +23,8 @@ def guidance(policy: Policy) -> str:
     """The paragraph about the safety net for an agent's instructions.
 
     An agent that doesn't know of it ends long tasks early to save room. The text is
-    constant for a policy, so that it doesn't disturb a prefix cache.
+    constant for a policy, so that it doesn't disturb a prefix cache: what a version
+    (`Policy.guidance`) says never changes.
 
     Args:
         policy: the policy by which the agent's requests are fitted.

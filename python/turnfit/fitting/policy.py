@@ -11,8 +11,16 @@ from typing import Any, Literal, Protocol, TypeAlias
 from turnfit.fitting.notes import Notes, refuse_unknown
 from turnfit.fitting.serverside import ServerSide, server_side
 from turnfit.fitting.toml import to_toml
+from turnfit.fitting.versions import GUIDANCE, RULES, check_version
 from turnfit.messages.reading import Message
-from turnfit.tokens.profiles import Pricing, Profile, pricing_of, profile, profile_for
+from turnfit.tokens.profiles import (
+    SCRIPT,
+    Pricing,
+    Profile,
+    pricing_of,
+    profile,
+    profile_for,
+)
 
 __all__ = ["Keep", "NoRerun", "Pinned", "Policy", "Refusal"]
 
@@ -82,6 +90,8 @@ class Policy:
         pinned: messages that always stay, and whole: indices, or a predicate. A pinned
             call or result keeps its round.
         notes: the wording of what is put in place of what was taken out.
+        rules: the version of the rules of fitting; what a version does never changes.
+        guidance: likewise the version of what `turnfit.guidance` says.
 
     Raises:
         ValueError: for a value that can't be, with the field named.
@@ -108,6 +118,8 @@ class Policy:
     clear_tool_inputs: bool = False
     pinned: Pinned = ()
     notes: Notes = field(default_factory=Notes)
+    rules: int = RULES[-1]
+    guidance: int = GUIDANCE[-1]
 
     def __post_init__(self) -> None:
         _integer("budget", self.budget, least=1)
@@ -128,6 +140,8 @@ class Policy:
         _keep(self.keep)
         _of_type("clear_tool_inputs", self.clear_tool_inputs, bool, "true or false")
         _of_type("notes", self.notes, Notes, "Notes")
+        check_version("rules", self.rules, RULES)
+        check_version("guidance", self.guidance, GUIDANCE)
         _names("exclude_tools", self.exclude_tools)
         _no_rerun(self.no_rerun)
         _pinned(self.pinned)
@@ -153,9 +167,37 @@ class Policy:
         """The tokens of the budget that are held back for the estimate's error."""
         share = self.margin
         if share is None:
-            named = profile(self._chosen) if isinstance(self._chosen, str) else self._chosen
-            share = named.margin if isinstance(named, Profile) else 0
+            named = self._named
+            share = named.margin if named else 0
         return ceil(share * self.budget)
+
+    @property
+    def versions(self) -> dict[str, int | str | None]:
+        """What decides a request besides the history: equal versions, equal requests.
+
+        ``rules``, ``notes`` and ``profile``; None where the wording is one's own, or where
+        a callable prices.
+
+        >>> Policy(budget=1000, model="gpt-5.1").versions
+        {'rules': 1, 'notes': 1, 'profile': 'o200k_base@1'}
+        """
+        own = self.notes != Notes(version=self.notes.version)
+        named = self._named
+        return {
+            "rules": self.rules,
+            "notes": None if own else self.notes.version,
+            "profile": str(named) if named else None,
+        }
+
+    @property
+    def _named(self) -> Profile | None:
+        """The profile that prices; None where a callable does."""
+        chosen = self._chosen
+        if chosen is None:
+            return SCRIPT
+        if isinstance(chosen, str):
+            return profile(chosen)
+        return chosen if isinstance(chosen, Profile) else None
 
     @property
     def _chosen(self) -> str | Profile | Callable[[str], int] | None:
@@ -206,13 +248,23 @@ class Policy:
     def to_dict(self) -> dict[str, Any]:
         """The fields as plain values, as JSON or TOML hold them; `from_dict` reads them.
 
-        Raises:
-            ValueError: if a field is a predicate, with its name.
+        What decides a request is pinned: rules, notes, guidance, and the profile by name and
+        version, even where the policy only names a model. So a request made by what was
+        written down stays the same under a later turnfit, which refuses versions that it
+        doesn't know.
 
-        >>> Policy.from_dict(Policy(budget=1000).to_dict()) == Policy(budget=1000)
-        True
+        Raises:
+            ValueError: if a field is a predicate, a callable, or a profile of one's own,
+                with its name.
+
+        >>> written = Policy(budget=1000, model="gpt-5.1").to_dict()
+        >>> written["profile"], written["rules"], Policy.from_dict(written).to_dict() == written
+        ('o200k_base@1', 1, True)
         """
-        return {entry.name: _plain(entry.name, getattr(self, entry.name)) for entry in fields(self)}
+        values = {
+            entry.name: _plain(entry.name, getattr(self, entry.name)) for entry in fields(self)
+        }
+        return {**values, "profile": _pinned_profile(self._named)}
 
     def to_toml(self) -> str:
         """The fields as a TOML document; those that are None are left out.
@@ -293,7 +345,8 @@ class Policy:
         """The policy with these fields, as a TOML or JSON file has them.
 
         Raises:
-            ValueError: for a field that there is not, with the nearest name.
+            ValueError: for a field that there is not, with the nearest name, and for a version
+                that this turnfit doesn't know.
 
         >>> Policy.from_dict({"budget": 1000, "keep": ["results", 3]}).keep
         ('results', 3)
@@ -309,10 +362,23 @@ class Policy:
         return cls(**read)
 
 
+def _pinned_profile(named: Profile | None) -> str:
+    """The name and version of a profile that turnfit ships."""
+    if named is None:
+        raise ValueError("profile is a callable, which can't be written down")
+    try:
+        shipped = profile(str(named))
+    except ValueError:
+        shipped = None
+    if shipped != named:
+        raise ValueError(f"profile {named} is one of your own, which can't be written down")
+    return str(named)
+
+
 def _plain(name: str, value: Any) -> Any:
     """A field's value as JSON holds it."""
-    if isinstance(value, Profile):
-        return str(value)
+    if name == "profile":
+        return None
     if callable(value):
         raise ValueError(f"{name} is a predicate, which can't be written down")
     if is_dataclass(value) and not isinstance(value, type):

@@ -24,7 +24,16 @@ if TYPE_CHECKING:
 
     Text: TypeAlias = str | Buffer | NDArray[np.uint8]
 
-__all__ = ["Features", "Pricing", "Profile", "features_many", "profile", "profile_for", "profiles"]
+__all__ = [
+    "SCRIPT",
+    "Features",
+    "Pricing",
+    "Profile",
+    "features_many",
+    "profile",
+    "profile_for",
+    "profiles",
+]
 
 Pricing: TypeAlias = "_core.Weights | Callable[[str], int] | None"
 """What the core prices by: weights, a callable, or None for the script's rates."""
@@ -194,6 +203,7 @@ class ScriptProfile(Profile):
 
 
 SCRIPT = ScriptProfile("script", 1, 0.0, (), Bound({}, 0.0))
+"""The profile where none is named."""
 
 
 def profiles() -> list[str]:

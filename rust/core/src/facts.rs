@@ -72,6 +72,8 @@ pub struct Facts {
     pub marker: bool,
     /// Where the model spoke last, it goes on with the same response.
     pub continues: bool,
+    /// Its last part never came to its end.
+    pub unfinished: bool,
     /// Its calls and results.
     pub rows: Vec<Row>,
 }

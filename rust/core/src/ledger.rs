@@ -104,6 +104,8 @@ pub struct Ledger {
     in_flight: Option<u32>,
     pins: Vec<Pin>,
     trim_notes: Vec<u32>,
+    unfinished: Vec<u32>,
+    unanswered: usize,
     /// What stands before this message costs nothing: the provider has replaced it.
     horizon: u32,
     last_role: Option<Role>,
@@ -136,6 +138,8 @@ impl Ledger {
             in_flight: None,
             pins: Vec::new(),
             trim_notes: Vec::new(),
+            unfinished: Vec::new(),
+            unanswered: 0,
             horizon: 0,
             last_role: None,
             response: 0,
@@ -213,6 +217,7 @@ impl Ledger {
                 Row::Call { id, name, tool, saving } => {
                     let saving = if facts.pinned { 0 } else { saving };
                     self.calls.push(CallRow { message, place, tool, answered: false, saving });
+                    self.unanswered += 1;
                     self.pairing.add_call(self.response, id, name);
                 }
                 Row::Result { label, tool, content, clearable } => {
@@ -234,6 +239,7 @@ impl Ledger {
     fn answer(&mut self, label: Label) -> Option<u32> {
         let number = self.pairing.answer(label)?;
         let call = &mut self.calls[number as usize];
+        self.unanswered -= usize::from(!call.answered);
         call.answered = true;
         let message = call.message;
         self.forbid_cuts_after(message);
@@ -286,6 +292,9 @@ impl Ledger {
     }
 
     fn append_marks(&mut self, message: u32, facts: &Facts) {
+        if facts.unfinished {
+            self.unfinished.push(message);
+        }
         if facts.role == Role::System && self.preamble == message {
             self.preamble += 1;
         }
@@ -471,6 +480,17 @@ impl Ledger {
     pub fn dead_calls(&self) -> impl Iterator<Item = CallRow> + '_ {
         let in_flight = self.in_flight.unwrap_or(u32::MAX);
         self.calls.iter().filter(move |call| !call.answered && call.message < in_flight).copied()
+    }
+
+    /// Calls that nothing has answered yet, in order.
+    pub fn unanswered(&self) -> impl Iterator<Item = CallRow> + '_ {
+        self.calls.iter().filter(|call| !call.answered).take(self.unanswered).copied()
+    }
+
+    /// Messages whose last part never came to its end, in rising order.
+    #[must_use]
+    pub fn unfinished(&self) -> &[u32] {
+        &self.unfinished
     }
 
     /// How many messages lead the history as its preamble.

@@ -52,7 +52,8 @@ fn read_shape(shape: &Bound<'_, PyAny>) -> PyResult<Shape> {
     let clearable = shape.getattr("clearable")?.extract()?;
     let fields = read_fields(&shape.getattr("fields")?)?;
     let (unless, needs) = (read_key(shape, "unless")?, read_key(shape, "needs")?);
-    Ok(Shape { kind, clearable, fields, unless, needs })
+    let (signed, status) = (read_key(shape, "signed")?, read_key(shape, "status")?);
+    Ok(Shape { kind, clearable, fields, unless, needs, signed, status })
 }
 
 fn read_key(thing: &Bound<'_, PyAny>, attribute: &str) -> PyResult<Option<Py<PyString>>> {

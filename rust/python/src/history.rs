@@ -23,6 +23,16 @@ pub(crate) enum Found<'a> {
     Remembered(Arc<Read>),
 }
 
+impl Found<'_> {
+    /// What was read, to be kept.
+    pub(crate) fn shared(self, py: Python<'_>) -> Arc<Read> {
+        match self {
+            Found::Fresh(read) => Arc::new(read.clone_ref(py)),
+            Found::Remembered(read) => read,
+        }
+    }
+}
+
 impl Deref for Found<'_> {
     type Target = Read;
 
@@ -147,6 +157,7 @@ impl<'t, 'py> Reader<'t, 'py> {
         };
         self.message = Some(dict.clone());
         self.read_thing(&dict, shape, true)?;
+        self.tally.read.unfinished |= shape.is_unfinished(&dict)?;
         Ok(*role)
     }
 
@@ -158,6 +169,7 @@ impl<'t, 'py> Reader<'t, 'py> {
             return Ok(());
         }
         let kind = shape.kind_of(dict)?;
+        self.tally.read.unfinished = shape.is_unfinished(dict)?;
         let row = self.tally.open_row(kind, shape.clearable);
         if kind == Kind::Opaque {
             return self.tally.add_unknown(dict);

@@ -1,6 +1,7 @@
 //! The Python face of the ledger and the walk.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::gc::{PyTraverseError, PyVisit};
@@ -12,7 +13,8 @@ use turnfit_core::pairing::{Key, KeyMap, Label};
 use turnfit_core::walk::{self, Keep, Rules, Step};
 
 use crate::errors::format_error;
-use crate::history::read;
+use crate::history::{Found, read};
+use crate::pricing::Pricing;
 use crate::request::{Edit, rewrite};
 use crate::table::{Kind, Table};
 use crate::tally::{Read, ReadRow, Tally};
@@ -33,6 +35,8 @@ pub(crate) struct Ledger {
     terms: Py<Terms>,
     tools: KeyMap<ToolId>,
     names: Vec<(Py<PyString>, Key)>,
+    /// What was read of each message, for ledgers that begin with the same messages.
+    reads: Option<Vec<Arc<Read>>>,
 }
 
 /// What a request keeps of its history.
@@ -43,10 +47,13 @@ pub(crate) struct Plan {
 
 #[pymethods]
 impl Ledger {
+    /// One that `remembers` what it read can be adopted by another.
     #[new]
-    fn new(table: Py<Table>, terms: Py<Terms>) -> Self {
+    #[pyo3(signature = (table, terms, remembers = false))]
+    fn new(table: Py<Table>, terms: Py<Terms>, remembers: bool) -> Self {
         let ledger = ledger::Ledger::new(terms.get().clearing);
-        Ledger { ledger, table, terms, tools: KeyMap::default(), names: Vec::new() }
+        let reads = remembers.then(Vec::new);
+        Ledger { ledger, table, terms, tools: KeyMap::default(), names: Vec::new(), reads }
     }
 
     #[allow(clippy::needless_pass_by_value)]
@@ -73,7 +80,7 @@ impl Ledger {
     /// Reads and appends messages: all of them or, on an error, none.
     fn extend(&mut self, messages: &Bound<'_, PyAny>) -> PyResult<()> {
         let mut read = Vec::new();
-        self.read_all(messages, |_, facts| read.push(facts.clone()))?;
+        self.read_all(messages, None, |_, facts| read.push(facts.clone()))?;
         read.iter().for_each(|facts| self.ledger.append(facts));
         Ok(())
     }
@@ -81,7 +88,45 @@ impl Ledger {
     /// Reads and appends messages one by one, for a ledger that an error makes useless.
     fn fill(&mut self, messages: &Bound<'_, PyAny>) -> PyResult<()> {
         self.ledger.reserve(messages.len().unwrap_or(0));
-        self.read_all(messages, ledger::Ledger::append)
+        self.read_all(messages, None, ledger::Ledger::append)
+    }
+
+    /// Likewise, at costs that are known: for each message those that `costs` gives.
+    #[allow(clippy::needless_pass_by_value)]
+    fn fill_at(&mut self, messages: &Bound<'_, PyAny>, costs: Vec<Vec<u64>>) -> PyResult<()> {
+        self.ledger.reserve(costs.len());
+        self.read_all(messages, Some(&costs), ledger::Ledger::append)
+    }
+
+    /// Appends messages as another ledger has read them, which has them from `start` on:
+    /// nothing is read or priced again.
+    fn adopt(&mut self, messages: &Bound<'_, PyList>, other: &Ledger, start: usize) -> PyResult<()> {
+        let py = messages.py();
+        let terms = self.terms.clone_ref(py);
+        let mut facts = self.new_facts(py);
+        self.ledger.reserve(messages.len());
+        for (message, read) in messages.iter().zip(other.reads.iter().flatten().skip(start)) {
+            self.gather(&mut facts, terms.get(), self.ledger.len(), &message, read)?;
+            self.ledger.append(&facts);
+            self.reads.iter_mut().for_each(|reads| reads.push(read.clone()));
+        }
+        Ok(())
+    }
+
+    /// What each message was read to cost, unscaled, and the body of each of its calls and
+    /// results: for `fill_at`.
+    fn costs(&self) -> Vec<Vec<u64>> {
+        self.reads.iter().flatten().map(|read| read.costs()).collect()
+    }
+
+    /// Messages whose last part never came to its end.
+    fn unfinished(&self) -> Vec<u32> {
+        self.ledger.unfinished().to_vec()
+    }
+
+    /// Calls that nothing has answered yet: message, place among its calls and results.
+    fn unanswered(&self) -> Vec<(u32, u32)> {
+        self.ledger.unanswered().map(|call| (call.message, call.place)).collect()
     }
 
     /// Calls that nothing will answer any more: message, place among its calls and results.
@@ -178,24 +223,38 @@ impl Ledger {
         Err(PyValueError::new_err(format!("there is no message {message}")))
     }
 
+    fn new_facts(&self, py: Python<'_>) -> Facts {
+        Facts { continues: self.table.bind(py).get().flat, ..Facts::default() }
+    }
+
     fn read_all(
         &mut self,
         messages: &Bound<'_, PyAny>,
+        costs: Option<&[Vec<u64>]>,
         mut take: impl FnMut(&mut ledger::Ledger, &Facts),
     ) -> PyResult<()> {
         let py = messages.py();
         let (table, terms) = (self.table.clone_ref(py), self.terms.clone_ref(py));
-        let mut tally = Tally::new(terms.get().pricing.clone());
-        let mut facts = Facts { continues: table.get().flat, ..Facts::default() };
+        let pricing = costs.map_or_else(|| terms.get().pricing.clone(), |_| Pricing::Known);
+        let mut tally = Tally::new(pricing);
+        let mut facts = self.new_facts(py);
+        let mut reads = Vec::new();
         for (index, message) in (self.ledger.len()..).zip(messages.try_iter()?) {
             let message = message?;
             if index % BREATH == BREATH - 1 {
                 py.detach(|| ());
             }
-            let read = read(table.get(), index, &message, &mut tally)?;
+            let mut read = read(table.get(), index, &message, &mut tally)?;
+            if let Some(costs) = costs {
+                read = Found::Remembered(Arc::new(known(py, index, &read, costs)?));
+            }
             self.gather(&mut facts, terms.get(), index, &message, &read)?;
             take(&mut self.ledger, &facts);
+            if self.reads.is_some() {
+                reads.push(read.shared(py));
+            }
         }
+        self.reads.iter_mut().for_each(|kept| kept.append(&mut reads));
         Ok(())
     }
 
@@ -215,6 +274,7 @@ impl Ledger {
             && read.rows.is_empty()
             && terms.notes.known_trimmed.hold(py, read.text.as_ref())?;
         facts.marker = read.marker;
+        facts.unfinished = read.unfinished;
         facts.rows.clear();
         for row in &read.rows {
             facts.rows.push(self.row(py, terms, row)?);
@@ -291,6 +351,12 @@ impl Ledger {
             _ => note.py().import("copy")?.call_method1("deepcopy", (note,)),
         }
     }
+}
+
+/// What was read of a message, at the costs that are known of it.
+fn known(py: Python<'_>, index: usize, read: &Read, costs: &[Vec<u64>]) -> PyResult<Read> {
+    let at_costs = costs.get(index).and_then(|costs| read.at_costs(py, costs));
+    at_costs.ok_or_else(|| format_error(py, index, "its costs are those of another message"))
 }
 
 fn changed(py: Python<'_>, index: usize) -> PyErr {

@@ -22,6 +22,8 @@ pub(crate) enum Pricing {
     Script,
     Weights(Arc<weigh::Weights>),
     Callable(Arc<Py<PyAny>>),
+    /// The prices are known already: what is read is what stands where.
+    Known,
 }
 
 impl Pricing {
@@ -52,7 +54,7 @@ impl Pricing {
     /// Whether both price alike.
     pub(crate) fn is(&self, other: &Self) -> bool {
         match (self, other) {
-            (Pricing::Script, Pricing::Script) => true,
+            (Pricing::Script, Pricing::Script) | (Pricing::Known, Pricing::Known) => true,
             (Pricing::Weights(ours), Pricing::Weights(theirs)) => Arc::ptr_eq(ours, theirs),
             (Pricing::Callable(ours), Pricing::Callable(theirs)) => ours.is(theirs.as_ref()),
             _ => false,
@@ -80,6 +82,7 @@ impl Pricing {
                 Ok(string) => called(callable, string),
                 Err(_) => called(callable, &decoded(text)?),
             },
+            Pricing::Known => Ok(0),
         }
     }
 
@@ -101,6 +104,7 @@ impl Pricing {
                 let media = write(value, data_urls, &mut written)?;
                 (media, called(callable, &PyString::new(value.py(), &written))?)
             }
+            Pricing::Known => (0, 0),
         };
         Ok(tokens + media * MEDIUM)
     }

@@ -112,9 +112,23 @@ pub(crate) struct Shape {
     pub(crate) unless: Option<Py<PyString>>,
     /// It is a call or a result only where something stands under this key.
     pub(crate) needs: Option<Py<PyString>>,
+    /// What a thing that came to its end has a text under.
+    pub(crate) signed: Option<Py<PyString>>,
+    /// Under what a thing tells that it didn't.
+    pub(crate) status: Option<Py<PyString>>,
 }
 
 impl Shape {
+    /// Whether a thing was broken off before its end.
+    pub(crate) fn is_unfinished(&self, dict: &Bound<'_, PyDict>) -> PyResult<bool> {
+        if let Some(key) = &self.signed {
+            return Ok(!dict.get_item(key)?.is_some_and(|signature| signature.is_truthy().unwrap_or(true)));
+        }
+        let Some(key) = &self.status else { return Ok(false) };
+        let stopped = |status: &[u8]| matches!(status, b"in_progress" | b"incomplete").then_some(());
+        Ok(ascii_item(dict, key.bind(dict.py()), stopped)?.is_some())
+    }
+
     /// Whether the message holds the same in another place.
     pub(crate) fn is_told_by(&self, message: &Bound<'_, PyDict>) -> PyResult<bool> {
         let Some(key) = &self.unless else { return Ok(false) };

@@ -29,6 +29,34 @@ pub(crate) struct Read {
     pub(crate) marker: bool,
     /// Its content, if that is one short text.
     pub(crate) text: Option<Py<PyString>>,
+    /// Its last part never came to its end.
+    pub(crate) unfinished: bool,
+}
+
+impl Read {
+    pub(crate) fn clone_ref(&self, py: Python<'_>) -> Read {
+        Read {
+            rows: self.rows.iter().map(|row| row.clone_ref(py)).collect(),
+            text: self.text.as_ref().map(|text| text.clone_ref(py)),
+            ..*self
+        }
+    }
+
+    /// What it costs, and then what the body of each row does.
+    pub(crate) fn costs(&self) -> Vec<u64> {
+        [self.tokens].into_iter().chain(self.rows.iter().map(|row| row.body)).collect()
+    }
+
+    /// The same at these costs; None where they are of another message.
+    pub(crate) fn at_costs(&self, py: Python<'_>, costs: &[u64]) -> Option<Read> {
+        let (&tokens, bodies) = costs.split_first()?;
+        if bodies.len() != self.rows.len() {
+            return None;
+        }
+        let mut read = Read { tokens, ..self.clone_ref(py) };
+        read.rows.iter_mut().zip(bodies).for_each(|(row, &body)| row.body = body);
+        Some(read)
+    }
 }
 
 /// A call or a result.
@@ -41,6 +69,13 @@ pub(crate) struct ReadRow {
     /// The content, if it is one short text.
     pub(crate) text: Option<Py<PyString>>,
     pub(crate) clearable: bool,
+}
+
+impl ReadRow {
+    fn clone_ref(&self, py: Python<'_>) -> ReadRow {
+        let label = |label: &Option<Py<PyString>>| label.as_ref().map(|label| label.clone_ref(py));
+        ReadRow { id: label(&self.id), name: label(&self.name), text: label(&self.text), ..*self }
+    }
 }
 
 /// Adds up a message, and then the next.
@@ -64,7 +99,14 @@ impl Tally {
     }
 
     pub(crate) fn new(pricing: Pricing) -> Self {
-        let read = Read { role: Role::User, tokens: 0, rows: Vec::new(), marker: false, text: None };
+        let read = Read {
+            role: Role::User,
+            tokens: 0,
+            rows: Vec::new(),
+            marker: false,
+            text: None,
+            unfinished: false,
+        };
         Tally { pricing, read, pieces: 0, text: None, waiting: Vec::new() }
     }
 
@@ -74,6 +116,7 @@ impl Tally {
         self.read.rows.clear();
         self.read.marker = false;
         self.read.text = None;
+        self.read.unfinished = false;
         self.waiting.clear();
     }
 
@@ -282,7 +325,7 @@ impl Reading {
 
 impl Reading {
     pub(crate) fn priced_by(&self, py: Python<'_>, pricing: &Pricing) -> PyResult<Arc<Read>> {
-        if pricing.is(&Pricing::Script) {
+        if pricing.is(&Pricing::Script) || pricing.is(&Pricing::Known) {
             return Ok(self.by_script.clone());
         }
         let last = |priced: &Mutex<Option<(Pricing, Arc<Read>)>>| {

@@ -6,10 +6,13 @@ https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use
 
 from __future__ import annotations
 
+from typing import Any
+
 from turnfit.messages import rules
 from turnfit.messages.formats.marks import IN_THE_BLOCK
 from turnfit.messages.formats.table import Format, Shape, Signs
 from turnfit.messages.reading import Message, Row
+from turnfit.messages.unfinished import Parts, each_by_itself
 
 __all__ = ["ANTHROPIC"]
 
@@ -46,6 +49,22 @@ def _answer(_: Message, call: Row, wording: str) -> Message:
     return {"role": "user", "content": [result]}
 
 
+def _is_broken(message: Message, block: Any) -> bool:
+    """Pieces of JSON that were never parsed, or a call that the output's limit cut off."""
+    if not isinstance(block.get("input"), dict):
+        return True
+    return message.get("stop_reason") == "max_tokens" and block is message["content"][-1]
+
+
+_PARTS = Parts(
+    key="content",
+    is_row=lambda block: str(block.get("type")).endswith(("tool_use", "tool_result")),
+    is_broken=_is_broken,
+    is_thinking=lambda block: block.get("type") in ("thinking", "redacted_thinking"),
+    is_unsigned=lambda block: block.get("type") == "thinking" and not block.get("signature"),
+)
+
+
 ANTHROPIC = Format(
     name="anthropic",
     url="https://platform.claude.com/docs/en/api/messages",
@@ -58,7 +77,11 @@ ANTHROPIC = Format(
         "text": Shape("plain", {**_FREE_IN_BLOCKS, "text": "text"}),
         "image": Shape("plain", _SOURCE),
         "document": Shape("plain", _SOURCE),
-        "thinking": Shape("plain", {**_FREE_IN_BLOCKS, "thinking": "text", "signature": "text"}),
+        "thinking": Shape(
+            "plain",
+            {**_FREE_IN_BLOCKS, "thinking": "text", "signature": "text"},
+            signed="signature",
+        ),
         "redacted_thinking": Shape("plain", {**_FREE_IN_BLOCKS, "data": "text"}),
         "tool_use": Shape("call", _CALL_FIELDS),
         "tool_result": Shape("result", _RESULT_FIELDS),
@@ -97,6 +120,7 @@ ANTHROPIC = Format(
     note=lambda wording: {"role": "user", "content": wording},
     answer=_answer,
     answers_in="content",
+    finished=each_by_itself(_PARTS.whole),
     marks=IN_THE_BLOCK,
     rules=(
         rules.results_have_calls,

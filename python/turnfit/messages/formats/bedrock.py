@@ -19,6 +19,7 @@ from turnfit.messages import rules
 from turnfit.messages.formats.marks import BLOCK_BEHIND
 from turnfit.messages.formats.table import Body, Field, Format, Shape, Signs
 from turnfit.messages.reading import Message, Row
+from turnfit.messages.unfinished import Parts, each_by_itself
 
 __all__ = ["BEDROCK_CONVERSE"]
 
@@ -74,7 +75,9 @@ _BLOCK = Shape(
         "toolResult": _RESULT,
         "guardContent": {"text": {"text": "text", "qualifiers": "free"}, "image": "medium"},
         "reasoningContent": {
-            "reasoningText": {"text": "text", "signature": "text"},
+            "reasoningText": Shape(
+                "plain", {"text": "text", "signature": "text"}, signed="signature"
+            ),
             "redactedContent": "text",
         },
     },
@@ -125,6 +128,21 @@ def _parted(message: Message, content: Sequence[Any], notes: Collection[str]) ->
     ]
 
 
+def _is_unsigned(block: Any) -> bool:
+    reasoning = block.get("reasoningContent")
+    told = reasoning.get("reasoningText") if isinstance(reasoning, dict) else None
+    return isinstance(told, dict) and not told.get("signature")
+
+
+_PARTS = Parts(
+    key="content",
+    is_row=lambda block: "toolUse" in block or "toolResult" in block,
+    is_broken=lambda _, block: not isinstance(block["toolUse"].get("input"), dict),
+    is_thinking=lambda block: "reasoningContent" in block,
+    is_unsigned=_is_unsigned,
+)
+
+
 BEDROCK_CONVERSE = Format(
     name="bedrock-converse",
     url="https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html",
@@ -148,6 +166,7 @@ BEDROCK_CONVERSE = Format(
     note=lambda wording: {"role": "user", "content": [{"text": wording}]},
     answer=_answer,
     answers_in="content",
+    finished=each_by_itself(_PARTS.whole),
     marks=BLOCK_BEHIND,
     join=_join,
     split=_split,

@@ -17,6 +17,7 @@ from typing import Any
 from turnfit.messages import rules
 from turnfit.messages.formats.table import Body, Field, Format, Shape, Signs
 from turnfit.messages.reading import Message, Row
+from turnfit.messages.unfinished import Parts, each_by_itself
 
 __all__ = ["GEMINI"]
 
@@ -86,6 +87,26 @@ def _answer(_: Message, call: Row, wording: str) -> Message:
     return {"role": "user", "parts": [{"functionResponse": response}]}
 
 
+_ROWS = ("functionCall", "functionResponse", "toolCall", "toolResponse")
+
+
+def _is_broken(_: Message, part: Any) -> bool:
+    """Where arguments are streamed: https://ai.google.dev/api/caching#FunctionCall."""
+    call = part.get("functionCall") or part.get("function_call")
+    if not isinstance(call, dict):
+        return False
+    going_on = call.get("willContinue") or call.get("will_continue")
+    in_pieces = "args" not in call and bool({"partialArgs", "partial_args"} & call.keys())
+    return bool(going_on) or in_pieces
+
+
+_PARTS = Parts(
+    key="parts",
+    is_row=lambda part: not part.keys().isdisjoint(_either(dict.fromkeys(_ROWS, ""))),
+    is_broken=_is_broken,
+)
+
+
 GEMINI = Format(
     name="gemini",
     url="https://ai.google.dev/api/caching#Content",
@@ -101,6 +122,7 @@ GEMINI = Format(
     note=lambda wording: {"role": "user", "parts": [{"text": wording}]},
     answer=_answer,
     answers_in="parts",
+    finished=each_by_itself(_PARTS.whole),
     rules=(
         rules.results_have_calls,
         rules.calls_are_answered_at_once,

@@ -17,6 +17,7 @@ from typing import Any
 from turnfit.messages import rules
 from turnfit.messages.formats.table import Format, Shape, Signs
 from turnfit.messages.reading import Message, Row
+from turnfit.messages.unfinished import Open, each_by_itself, is_json
 
 __all__ = ["LANGCHAIN", "is_langchain"]
 
@@ -71,7 +72,12 @@ _MESSAGE = Shape(
         "content": "body",
         "name": "text",
         "tool_calls": _CALL,
-        "invalid_tool_calls": Shape("plain", {"type": "free", "error": "free", "args": "text"}),
+        # Integrations send these too.
+        "invalid_tool_calls": Shape(
+            "call",
+            {"type": "free", "error": "free", "id": "id", "name": "name", "args": "body"},
+            clearable=False,
+        ),
         "additional_kwargs": {
             "tool_calls": _RAW_CALL,
             "function_call": Shape("call", {"name": "name", "arguments": "body"}),
@@ -179,6 +185,80 @@ def _compact(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
+_CALLS = ("tool_calls", "invalid_tool_calls", "tool_call_chunks")
+
+
+def _whole(message: Any, open_: Open) -> Message | None:
+    """Without calls that could not be parsed, and without thinking that was never signed."""
+    fields = message if isinstance(message, dict) else message.__dict__
+    broken = _broken_ids(fields) & set(open_.values())
+    kept = _without(fields, broken)
+    if kept is None:
+        return message
+    if not (kept.get("content") or kept.get("tool_calls") or kept.get("invalid_tool_calls")):
+        return None
+    return kept if isinstance(message, dict) else _copied(message, kept)
+
+
+def _broken_ids(fields: Mapping[str, Any]) -> set[str | None]:
+    """Of chunks that were added up, ``tool_calls`` has what could be made of the pieces."""
+    ids = {call.get("id") for call in fields.get("invalid_tool_calls") or ()}
+    chunks = fields.get("tool_call_chunks") or ()
+    return ids | {chunk.get("id") for chunk in chunks if not is_json(chunk.get("args") or "{}")}
+
+
+def _without(fields: Mapping[str, Any], broken: set[str | None]) -> dict[str, Any] | None:
+    """The fields without these calls, wherever they stand; None where nothing changes."""
+    content, extra = fields.get("content"), fields.get("additional_kwargs") or {}
+    kept: dict[str, Any] = {
+        key: [call for call in fields[key] if call.get("id") not in broken]
+        for key in _CALLS
+        if broken and fields.get(key)
+    }
+    if isinstance(content, list):
+        whole = [part for part in content if not _is_of(part, broken)]
+        calls = kept.get("tool_calls", fields.get("tool_calls"))
+        if whole and not calls and _is_unsigned(whole[-1]):
+            whole.pop()
+        kept |= {"content": whole} if len(whole) < len(content) else {}
+    if broken and extra.get("tool_calls"):
+        raw = [call for call in extra["tool_calls"] if call.get("id") not in broken]
+        kept["additional_kwargs"] = {**extra, "tool_calls": raw}
+    return {**fields, **kept} if kept else None
+
+
+def _is_of(part: Any, broken: set[str | None]) -> bool:
+    if not isinstance(part, dict) or not broken:
+        return False
+    return (part.get("call_id") or part.get("id") or None) in broken
+
+
+def _is_unsigned(part: Any) -> bool:
+    if not isinstance(part, dict) or part.get("type") != "thinking":
+        return False
+    return not part.get("signature")
+
+
+def _to_json(message: Any) -> Any:
+    if isinstance(message, dict):
+        return message
+    from langchain_core.messages import message_to_dict
+
+    return {_SAVED: message_to_dict(message)}
+
+
+def _from_json(saved: Any) -> Message:
+    if _SAVED not in saved:
+        return saved
+    from langchain_core.messages import messages_from_dict
+
+    return messages_from_dict([saved[_SAVED]])[0]
+
+
+_SAVED = "langchain"
+"""The key that tells a message object from a dict that stands for one."""
+
+
 def _named(role: str, shape: Shape, *names: str) -> dict[str, tuple[Any, Shape]]:
     return dict.fromkeys(names, (role, shape))
 
@@ -210,7 +290,11 @@ LANGCHAIN = Format(
             )
             for kind in ("image", "audio", "video", "file", "input_image", "input_audio")
         },
-        "thinking": Shape("plain", {**_FREE_IN_PARTS, "thinking": "text", "signature": "text"}),
+        "thinking": Shape(
+            "plain",
+            {**_FREE_IN_PARTS, "thinking": "text", "signature": "text"},
+            signed="signature",
+        ),
         "redacted_thinking": Shape("plain", {**_FREE_IN_PARTS, "data": "text"}),
         "tool_use": _USE,
         "tool_call": Shape(
@@ -228,7 +312,10 @@ LANGCHAIN = Format(
     signs=Signs(types=("human", "ai", "AIMessageChunk", "HumanMessageChunk")),
     note=_note,
     answer=_answer,
+    finished=each_by_itself(_whole),
     rules=(rules.results_have_calls, rules.calls_are_answered_at_once),
     is_class=is_langchain,
     rebuild=_rebuild,
+    to_json=_to_json,
+    from_json=_from_json,
 )

@@ -6,10 +6,12 @@ Rules: https://platform.openai.com/docs/api-reference/chat/create
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from turnfit.messages import rules
 from turnfit.messages.formats.table import Format, Shape, Signs
 from turnfit.messages.reading import Message, Row
+from turnfit.messages.unfinished import Open, each_by_itself, is_json
 
 __all__ = ["OPENAI_CHAT"]
 
@@ -47,6 +49,40 @@ _MESSAGE = Shape(
         "additional_kwargs": {"tool_calls": replace(_CALL, unless="tool_calls")},
     },
 )
+
+_ELSE = ("content", "refusal", "audio", "tool_calls", "function_call")
+"""What an assistant's message can't do without, one of them."""
+
+
+def _whole(message: Message, open_: Open) -> Message | None:
+    """Without calls whose arguments are pieces of JSON; a custom tool's input is free."""
+    kept, place = dict(message), 0
+    for key in ("tool_calls", "function_call"):
+        calls = _calls(message, key)
+        whole = [
+            call for at, call in enumerate(calls, place) if at not in open_ or not _is_broken(call)
+        ]
+        place += len(calls)
+        if len(whole) < len(calls):
+            del kept[key]
+            kept |= {key: whole} if whole else {}
+    if len(kept) == len(message) and all(kept[key] is message[key] for key in message):
+        return message
+    return kept if any(kept.get(key) for key in _ELSE) else None
+
+
+def _calls(message: Message, key: str) -> list[Any]:
+    """The calls under a key, as those in `tool_calls` are built."""
+    if key == "function_call":
+        return [{"function": message[key]}] if message.get(key) is not None else []
+    calls = message.get(key)
+    return list(calls) if isinstance(calls, list | tuple) else []
+
+
+def _is_broken(call: Any) -> bool:
+    function = call.get("function") if isinstance(call, dict) else None
+    return isinstance(function, dict) and not is_json(function.get("arguments"))
+
 
 _RESULT = Shape(
     "result",
@@ -95,6 +131,7 @@ OPENAI_CHAT = Format(
     ),
     note=lambda wording: {"role": "user", "content": wording},
     answer=_answer,
+    finished=each_by_itself(_whole),
     rules=(
         rules.results_have_calls,
         rules.calls_are_answered_at_once,

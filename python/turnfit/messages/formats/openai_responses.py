@@ -12,11 +12,13 @@ holds (``previous_response_id``) can't be fitted here: only the new items would 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from turnfit.messages import rules
 from turnfit.messages.formats.table import Body, Field, Format, Shape, Signs
 from turnfit.messages.reading import Message, Row
+from turnfit.messages.unfinished import Open, is_json
 
 __all__ = ["OPENAI_RESPONSES"]
 
@@ -112,6 +114,7 @@ _OUTPUTS = {
             "content": Shape("plain", {"type": "free", "text": "text"}),
             "encrypted_content": "text",
         },
+        status="status",
     ),
     "image_generation_call": Shape("plain", {**_FREE, "result": "medium"}),
     "code_interpreter_call": Shape(
@@ -156,6 +159,40 @@ def _answer(item: Message, call: Row, wording: str) -> Message | None:
     return None
 
 
+_STOPPED = ("in_progress", "incomplete")
+
+
+def _finished(
+    messages: Sequence[Message], suspects: Mapping[int, Open]
+) -> dict[int, Message | None]:
+    """Without items that were broken off, and without the reasoning that led to them only."""
+    broken: dict[int, Message | None] = dict.fromkeys(
+        sorted(index for index in suspects if _is_broken(messages[index]))
+    )
+    for index in list(broken):
+        before, behind = index - 1, index + 1
+        while behind in broken:
+            behind += 1
+        if behind < len(messages) and _is_output(messages[behind]):
+            continue
+        while before in broken or (before >= 0 and messages[before].get("type") == "reasoning"):
+            broken[before] = None
+            before -= 1
+    return broken
+
+
+def _is_broken(item: Message) -> bool:
+    if item.get("status") in _STOPPED:
+        return True
+    return item.get("type") == "function_call" and not is_json(item.get("arguments"))
+
+
+def _is_output(item: Message) -> bool:
+    """Whether an item is of a response, and may follow reasoning in it."""
+    kind = item.get("type") or "message"
+    return item.get("role", "assistant") == "assistant" and kind not in _RESULTS.keys() | _SETTINGS
+
+
 OPENAI_RESPONSES = Format(
     name="openai-responses",
     url="https://platform.openai.com/docs/api-reference/responses/create",
@@ -192,6 +229,7 @@ OPENAI_RESPONSES = Format(
     ),
     note=lambda wording: {"role": "user", "content": wording},
     answer=_answer,
+    finished=_finished,
     rules=(
         rules.results_come_later,
         rules.calls_are_answered_later,

@@ -30,6 +30,7 @@ from typing import Any, Literal, TypeAlias
 
 from turnfit.messages.formats.marks import Marks
 from turnfit.messages.reading import Message, Problem, Reading, Role, Row
+from turnfit.messages.unfinished import Finished
 
 __all__ = ["Body", "Field", "Format", "Rule", "Shape", "Signs"]
 
@@ -49,6 +50,8 @@ class Shape:
         clearable: whether a result may be cleared, and a call's arguments with it.
         unless: the message's key under which the same stands already, if anything does.
         needs: it is a call or a result only where something stands under this key.
+        signed: the key under which a thing that came to its end bears a signature.
+        status: the key under which ``in_progress`` or ``incomplete`` tells that it didn't.
     """
 
     kind: Kind
@@ -56,6 +59,8 @@ class Shape:
     clearable: bool = True
     unless: str | None = None
     needs: str | None = None
+    signed: str | None = None
+    status: str | None = None
 
 
 @dataclass(frozen=True)
@@ -136,6 +141,8 @@ class Format:
             None where no text can answer it.
         answers_in: the key of the list in which a message bears several results; None
             where every result is a message.
+        finished: what becomes of messages whose stream was broken off; see
+            `turnfit.messages.unfinished`.
         marks: how blocks are marked for the provider's cache.
         join: a request in which neighbours of one role are merged, in copies.
         split: a history in which turnfit's notes stand by themselves again, in copies.
@@ -148,6 +155,8 @@ class Format:
         is_class: for messages that are objects with their fields in a dict: whether a
             class is one of theirs.
         rebuild: likewise: from a message and its changed fields to a copy.
+        to_json: for messages that are objects: what JSON holds of one, for a saved conversation.
+        from_json: likewise: the message that `to_json` made this of.
     """
 
     name: str
@@ -164,6 +173,7 @@ class Format:
     rules: Sequence[Rule] = ()
     answer: Callable[[Message, Row, str], Message | None] | None = None
     answers_in: str | None = None
+    finished: Finished | None = None
     marks: Marks | None = None
     join: Callable[[Sequence[Message]], list[Message]] | None = None
     split: Callable[[Sequence[Message], Collection[str]], list[Message]] | None = None
@@ -171,6 +181,8 @@ class Format:
     rewriter: Callable[[Message, Mapping[int, Any]], Message] | None = None
     is_class: Callable[[type], bool] | None = None
     rebuild: Callable[[Message, dict[str, Any]], Message] | None = None
+    to_json: Callable[[Message], Any] | None = None
+    from_json: Callable[[Any], Message] | None = None
 
     @property
     def of_objects(self) -> bool:
