@@ -5,16 +5,17 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Buffer
 
+from turnfit.tokens.frames import Frames
 from turnfit.tokens.profiles import Profile
 
 __all__ = [
-    "FRAME",
     "NOTE_LENGTH",
     "Ledger",
     "Plan",
     "Reading",
     "Recogniser",
     "Table",
+    "Tariff",
     "Terms",
     "Weights",
     "__version__",
@@ -27,6 +28,7 @@ __all__ = [
     "estimate_arrow",
     "estimate_code_points",
     "estimate_objects",
+    "estimate_text",
     "estimate_tool",
     "features",
     "find_lines",
@@ -42,7 +44,6 @@ __all__ = [
 ]
 
 __version__: str
-FRAME: int
 NOTE_LENGTH: int
 
 def estimate(
@@ -70,12 +71,17 @@ def cut_before(text: bytes, place: int) -> int: ...
 def count_files(
     paths: Sequence[str], threads: int, told: Callable[[int], object] | None
 ) -> list[tuple[int, int, int] | int]: ...
-def estimate_tool(tool: Any, pricing: Weights | Callable[[str], int] | None = None, /) -> int: ...
+def estimate_text(
+    text: str, pricing: Tariff | Weights | Callable[[str], int] | None = None, /
+) -> int: ...
+def estimate_tool(
+    tool: Any, pricing: Tariff | Weights | Callable[[str], int] | None = None, /
+) -> int: ...
 def read_message(
     table: Table,
     index: int,
     message: Any,
-    pricing: Weights | Callable[[str], int] | None = None,
+    pricing: Tariff | Weights | Callable[[str], int] | None = None,
 ) -> tuple[
     Literal["system", "user", "assistant", "tool"],
     int,
@@ -125,7 +131,20 @@ class Recogniser:
 @final
 class Reading:
     def __new__(cls, role: str, rows: Sequence[tuple[Any, ...]]) -> Reading: ...
-    def tokens(self, pricing: Weights | Callable[[str], int] | None = None) -> int: ...
+    def tokens(
+        self, pricing: Tariff | Weights | Callable[[str], int] | None = None
+    ) -> int: ...
+
+@final
+class Tariff:
+    def __new__(
+        cls,
+        texts: Weights | Callable[[str], int] | None,
+        frames: Frames,
+        media: Callable[[Any, Any], int] | None = None,
+    ) -> Tariff: ...
+    @property
+    def frames(self) -> Frames: ...
 
 @final
 class Terms:

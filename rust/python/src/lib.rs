@@ -12,6 +12,7 @@ mod recognise;
 mod request;
 mod table;
 mod tally;
+mod tariff;
 mod terms;
 mod text;
 mod value;
@@ -52,11 +53,9 @@ mod _core {
     #[pymodule_export]
     use crate::tally::Reading;
     #[pymodule_export]
-    use crate::terms::Terms;
-
-    /// The frame of a message, and of a request, in tokens.
+    use crate::tariff::Tariff;
     #[pymodule_export]
-    const FRAME: u64 = crate::tally::FRAME;
+    use crate::terms::Terms;
 
     /// Notes are shorter than this many characters.
     #[pymodule_export]
@@ -117,6 +116,13 @@ mod _core {
     fn count_scripts(text: &Bound<'_, PyAny>) -> PyResult<(u64, u64, u64)> {
         let counts = counts_of(text)?;
         Ok((counts.ascii, counts.cjk, counts.other))
+    }
+
+    /// The tokens of a text by a tariff.
+    #[pyfunction]
+    #[pyo3(signature = (text, pricing = None, /))]
+    fn estimate_text(text: &Bound<'_, PyString>, pricing: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
+        Pricing::of(pricing)?.text(text)
     }
 
     /// The tokens of a tool's definition, as compact JSON.

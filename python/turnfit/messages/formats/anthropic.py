@@ -58,8 +58,8 @@ ANTHROPIC = Format(
         "text": Shape("plain", {**_FREE_IN_BLOCKS, "text": "text"}),
         "image": Shape("plain", _SOURCE),
         "document": Shape("plain", _SOURCE),
-        "thinking": Shape("plain", {**_FREE_IN_BLOCKS, "thinking": "text", "signature": "text"}),
-        "redacted_thinking": Shape("plain", {**_FREE_IN_BLOCKS, "data": "text"}),
+        "thinking": Shape("plain", {**_FREE_IN_BLOCKS, "thinking": "text", "signature": "sealed"}),
+        "redacted_thinking": Shape("plain", {**_FREE_IN_BLOCKS, "data": "sealed"}),
         "tool_use": Shape("call", _CALL_FIELDS),
         "tool_result": Shape("result", _RESULT_FIELDS),
         # The provider replaced what was before by it, and wants it back as it is
@@ -69,7 +69,7 @@ ANTHROPIC = Format(
             {
                 **_FREE_IN_BLOCKS,
                 "content": "text",
-                "encrypted_content": "text",
+                "encrypted_content": "sealed",
                 "signature": "free",
             },
         ),

@@ -73,8 +73,8 @@ _BLOCK = Shape(
         "toolResult": _RESULT,
         "guardContent": {"text": {"text": "text", "qualifiers": "free"}, "image": "medium"},
         "reasoningContent": {
-            "reasoningText": {"text": "text", "signature": "text"},
-            "redactedContent": "text",
+            "reasoningText": {"text": "text", "signature": "sealed"},
+            "redactedContent": "sealed",
         },
     },
 )

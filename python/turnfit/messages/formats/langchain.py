@@ -210,8 +210,8 @@ LANGCHAIN = Format(
             )
             for kind in ("image", "audio", "video", "file", "input_image", "input_audio")
         },
-        "thinking": Shape("plain", {**_FREE_IN_PARTS, "thinking": "text", "signature": "text"}),
-        "redacted_thinking": Shape("plain", {**_FREE_IN_PARTS, "data": "text"}),
+        "thinking": Shape("plain", {**_FREE_IN_PARTS, "thinking": "text", "signature": "sealed"}),
+        "redacted_thinking": Shape("plain", {**_FREE_IN_PARTS, "data": "sealed"}),
         "tool_use": _USE,
         "tool_call": Shape(
             "call",
