@@ -50,7 +50,7 @@ each of a rate."""
 MOST = 1.5
 """A token of a definition costs no more than so many."""
 REST = "open"
-CLOSED = frozenset(("claude", "claude-4.7", "openai", "gemini-2.0", "gemini-2.5", "gemini-3", "nova", "command-r"))
+CLOSED = frozenset(("claude", "claude-4.7", "openai", "openai-5", "gemini-2.0", "gemini-2.5", "gemini-3", "nova", "command-r"))
 
 VERTEX = "/v1beta1/projects"
 """Vertex AI's usage leaves out tools and thought signatures, that of the Gemini API doesn't."""

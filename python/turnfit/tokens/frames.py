@@ -117,6 +117,7 @@ def _declared(definition: Any) -> int:
 
 FAMILIES: tuple[tuple[str, str], ...] = (
     (r".*gpt-oss", "gpt-oss"),
+    (r"gpt-?[5-9]", "openai-5"),
     (r"gemini-3", "gemini-3"),
     (r"gemini-2[.-]5", "gemini-2.5"),
     (r"gemini-", "gemini-2.0"),
