@@ -37,6 +37,8 @@ json_values = st.recursive(
     max_leaves=20,
 )
 
+FRAME = 3
+
 
 def test_every_tokenizer_of_the_corpus_has_a_profile() -> None:
     assert len(CALIBRATED) == 16
