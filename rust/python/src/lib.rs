@@ -29,7 +29,7 @@ mod _core {
     use pyo3::types::PyString;
     use pyo3_arrow::PyArray;
     use pyo3_arrow::input::AnyArray;
-    use turnfit_core::profile::Rates;
+    use turnfit_core::profile::{Rates, tokens_of_weight};
     use turnfit_core::script::ScriptCounts;
 
     use crate::columns;
@@ -190,18 +190,24 @@ mod _core {
         turnfit_core::scan::cut_before(text, place)
     }
 
-    /// The counts of files, or the error number of each that can't be read.
+    /// The counts of files and their tokens by weights, or the error number of each that
+    /// can't be read.
     #[pyfunction]
+    #[pyo3(signature = (paths, threads, told, weights = None))]
     #[allow(clippy::needless_pass_by_value)]
     fn count_files<'py>(
         py: Python<'py>,
         paths: Vec<PathBuf>,
         threads: usize,
         told: Option<Bound<'py, PyAny>>,
+        weights: Option<&Weights>,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let counted = files::count(py, paths, threads, told.as_ref())?;
-        let made = counted.into_iter().map(|counts| match counts {
-            Ok(counts) => Ok((counts.ascii, counts.cjk, counts.other).into_pyobject(py)?.into_any()),
+        let counted = files::count(py, paths, weights.map(Weights::shared), threads, told.as_ref())?;
+        let made = counted.into_iter().map(|total| match total {
+            Ok(total) => {
+                let (counts, tokens) = (total.counts, total.weight.map(tokens_of_weight));
+                Ok((counts.ascii, counts.cjk, counts.other, tokens).into_pyobject(py)?.into_any())
+            }
             Err(error) => Ok(error.raw_os_error().unwrap_or_default().into_pyobject(py)?.into_any()),
         });
         made.collect()
