@@ -19,6 +19,8 @@ __all__ = [
     "Terms",
     "Weights",
     "__version__",
+    "arrow_of",
+    "arrow_texts",
     "count_files",
     "count_scripts",
     "cut_before",
@@ -58,6 +60,8 @@ def price(ascii: int, cjk: int, other: int) -> int: ...
 def estimate_arrow(
     column: Any, exact: bool, threads: int, weights: Weights | None = None
 ) -> Any: ...
+def arrow_texts(column: Any) -> list[str | None] | None: ...
+def arrow_of(numbers: Sequence[int | None]) -> Any: ...
 def estimate_objects(
     texts: list[Any] | tuple[Any, ...],
     exact: bool,

@@ -14,7 +14,14 @@ from turnfit.messages.reading import Message, as_list
 from turnfit.tokens.frames import Frames, descriptions
 from turnfit.tokens.profiles import Profile, Tariff, frames_in, tariff_of
 
-__all__ = ["estimate_message", "estimate_request", "system_tokens", "tools_tokens"]
+__all__ = [
+    "estimate_message",
+    "estimate_request",
+    "message_tokens",
+    "request_tokens",
+    "system_tokens",
+    "tools_tokens",
+]
 
 
 def estimate_message(
@@ -40,8 +47,13 @@ def estimate_message(
     >>> estimate_message({"role": "user", "content": "Read every file."})
     7
     """
-    table = table_of(format_of([message], format))
-    return _core.read_message(table, 0, message, tariff_of(profile, model))[1]
+    return message_tokens(message, format, tariff_of(profile, model))
+
+
+def message_tokens(message: Message, format_: str | Format | None, tariff: Tariff) -> int:
+    """The tokens of one message by a tariff."""
+    table = table_of(format_of([message], format_))
+    return _core.read_message(table, 0, message, tariff)[1]
 
 
 def estimate_request(
@@ -73,9 +85,15 @@ def estimate_request(
     >>> estimate_request([{"role": "user", "content": "Read every file."}], system="Be brief.")
     13
     """
-    messages = as_list(messages)
-    table = table_of(format_of(messages, format))
     tariff = tariff_of(profile, model)
+    return request_tokens(as_list(messages), system, tools, format, tariff)
+
+
+def request_tokens(
+    messages: list[Message], system: Any, tools: Any, format_: str | Format | None, tariff: Tariff
+) -> int:
+    """The tokens of a whole request by a tariff."""
+    table = table_of(format_of(messages, format_))
     tokens = (
         _core.read_message(table, index, message, tariff)[1]
         for index, message in enumerate(messages)

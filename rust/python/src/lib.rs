@@ -149,6 +149,18 @@ mod _core {
         }
     }
 
+    /// The texts of an Arrow column, None for null; None where it holds something else.
+    #[pyfunction]
+    fn arrow_texts(py: Python<'_>, column: AnyArray) -> PyResult<Option<Vec<Option<Py<PyString>>>>> {
+        columns::texts_of_arrow(py, column)
+    }
+
+    /// Numbers as an Arrow array of int64, None as null.
+    #[pyfunction]
+    fn arrow_of(numbers: Vec<Option<i64>>) -> PyArray {
+        columns::arrow_of(numbers)
+    }
+
     /// The prices of texts in a list or a tuple as a numpy array.
     #[pyfunction]
     #[pyo3(signature = (texts, exact, threads, weights = None))]
