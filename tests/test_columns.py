@@ -209,5 +209,5 @@ def test_columns_cost_what_their_rows_do_by_a_profile(rows: list[str], name: str
 
 
 def test_a_column_by_a_callable_is_refused() -> None:
-    with pytest.raises(TypeError, match="map it over the rows"):
+    with pytest.raises(TypeError, match="call it for each text"):
         tf.estimate_many(["text"], profile=len)  # type: ignore[call-overload]

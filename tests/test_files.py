@@ -93,3 +93,39 @@ def test_one_path_is_no_collection_of_paths(tmp_path: Path) -> None:
         tf.estimate_files(tmp_path)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="threads"):
         tf.estimate_files([], threads=0)
+
+
+class TestByAProfile:
+    @pytest.mark.parametrize("threads", [1, 3])
+    def test_a_file_costs_what_its_text_does(self, tmp_path: Path, threads: int) -> None:
+        paths, wanted = [], []
+        for number, size in enumerate((0, 1, 1000, BLOCK - 1, BLOCK + 1, 2 * BLOCK + 5)):
+            data = mixed(size, number)[:size]
+            path = tmp_path / f"{number}.txt"
+            path.write_bytes(data)
+            paths.append(path)
+            wanted.append((tf.estimate(data, profile="o200k_base"), tf.count_scripts(data)))
+        got = tf.estimate_files(paths, profile="o200k_base", threads=threads)
+        assert [(each.tokens, each.counts) for each in got] == wanted
+
+    def test_a_word_over_the_end_of_a_block_is_one(self, tmp_path: Path) -> None:
+        path = tmp_path / "long.txt"
+        path.write_bytes(b"supercalifragilistic" * (BLOCK // 10))
+        [got] = tf.estimate_files([path], profile=tf.profile("claude_v4_7"))
+        assert got.tokens == tf.estimate(path.read_bytes(), profile="claude_v4_7")
+
+    def test_progress_tells_every_byte(self, tmp_path: Path) -> None:
+        path = tmp_path / "a.txt"
+        path.write_bytes(b"a b " * 1_000)
+        told: list[int] = []
+        tf.estimate_files([path], profile="any", progress=told.append)
+        assert sum(told) == 4_000
+
+    def test_a_file_that_cannot_be_read_tells_why(self, tmp_path: Path) -> None:
+        [missing] = tf.estimate_files([tmp_path / "no"], profile="any")
+        assert isinstance(missing.error, FileNotFoundError)
+        assert missing.tokens == 0
+
+    def test_a_callable_is_refused(self, tmp_path: Path) -> None:
+        with pytest.raises(TypeError, match="files can't be priced by a callable"):
+            tf.estimate_files([tmp_path], profile=len)  # type: ignore[arg-type]

@@ -5,12 +5,15 @@ from __future__ import annotations
 import base64
 import os
 import zlib
+from dataclasses import replace
 from typing import Any
 
 import pytest
+import turnfit as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from turnfit.tokens import image_size, image_tokens, unsized_image_tokens
+from turnfit.tokens.images import MEDIUM
 
 EXAMPLES = settings(max_examples=int(os.environ.get("TURNFIT_EXAMPLES", "200")), deadline=None)
 
@@ -229,3 +232,137 @@ class TestPrices:
     def test_what_is_no_size_is_told(self, width: Any, height: Any) -> None:
         with pytest.raises(ValueError, match="must be an int of at least 1"):
             image_tokens(width, height, "gpt-4o")
+
+
+def base64_of(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+def url_of(data: bytes) -> str:
+    return f"data:image/png;base64,{base64_of(data)}"
+
+
+def source_of(data: bytes) -> dict[str, str]:
+    return {"type": "base64", "media_type": "image/png", "data": base64_of(data)}
+
+
+WIRES: dict[str, Any] = {
+    "openai-chat": lambda data: user({"type": "image_url", "image_url": {"url": url_of(data)}}),
+    "openai-responses": lambda data: user({"type": "input_image", "image_url": url_of(data)}),
+    "anthropic": lambda data: user({"type": "image", "source": source_of(data)}),
+    "anthropic in a result": lambda data: user(
+        {
+            "type": "tool_result",
+            "tool_use_id": "",
+            "content": [{"type": "image", "source": source_of(data)}],
+        }
+    ),
+    "gemini": lambda data: {
+        "role": "user",
+        "parts": [{"inlineData": {"mimeType": "image/png", "data": base64_of(data)}}],
+    },
+    "gemini in a response": lambda data: {
+        "role": "user",
+        "parts": [
+            {
+                "functionResponse": {
+                    "name": "",
+                    "parts": [{"inline_data": {"mime_type": "image/png", "data": data}}],
+                }
+            }
+        ],
+    },
+    "bedrock-converse": lambda data: user({"image": {"format": "png", "source": {"bytes": data}}}),
+    "turnfit": lambda data: tf.Message("user", tf.Media("image/png", data)),
+    "turnfit in a result": lambda data: tf.Message(
+        "tool", tf.Result("", (tf.Media("image/png", base64_of(data)),))
+    ),
+    "a side list": lambda data: {"role": "user", "content": "", "files": [url_of(data)]},
+}
+
+
+def user(part: dict[str, Any]) -> dict[str, Any]:
+    return {"role": "user", "content": [part]}
+
+
+def price(wire: str, data: bytes, model: str | None) -> int:
+    """What a message costs with an image and without anything else."""
+    return tf.estimate_message(WIRES[wire](data), format=wire_format(wire), model=model)
+
+
+def wire_format(wire: str) -> str:
+    return "openai-chat" if wire == "a side list" else wire.partition(" ")[0]
+
+
+class TestInMessages:
+    @EXAMPLES
+    @given(
+        st.sampled_from(sorted(WIRES)),
+        st.sampled_from(sorted(WRITERS)),
+        st.sampled_from(["claude-sonnet-4-5", "claude-opus-5", "gpt-4o", "gpt-5.4-mini"]),
+        st.tuples(sides, sides),
+        st.tuples(sides, sides),
+    )
+    def test_its_price_is_its_models_in_every_format(
+        self, wire: str, kind: str, model: str, size: Size, other: Size
+    ) -> None:
+        cost, than = (price(wire, WRITERS[kind](*each), model) for each in (size, other))
+        assert cost - than == image_tokens(*size, model) - image_tokens(*other, model)
+
+    @pytest.mark.parametrize("wire", sorted(WIRES))
+    def test_without_a_model_it_is_the_constant_whatever_its_size(self, wire: str) -> None:
+        assert price(wire, png(10, 10), None) == price(wire, png(4_000, 4_000), None)
+        assert price(wire, png(10, 10), None) >= MEDIUM
+
+    @pytest.mark.parametrize("wire", sorted(WIRES))
+    def test_a_size_that_cant_be_read_is_the_constant(self, wire: str) -> None:
+        known = price(wire, png(28, 28), "claude-opus-5")
+        assert price(wire, b"no image at all", "claude-opus-5") == known - 1 + MEDIUM
+
+    @pytest.mark.parametrize("detail", ["low", "high"])
+    def test_its_detail_is_heeded_where_it_stands(self, detail: str) -> None:
+        url = url_of(png(1024, 1024))
+        inside = user({"type": "image_url", "image_url": {"url": url, "detail": detail}})
+        beside = user({"type": "input_image", "image_url": url, "detail": detail})
+        frame = tf.profile_for("gpt-4o").frames.message
+        for message in (inside, beside):
+            cost = tf.estimate_message(message, model="gpt-4o")
+            assert cost == frame + image_tokens(1024, 1024, "gpt-4o", detail)
+
+    def test_geminis_resolution_is_heeded(self) -> None:
+        part = {
+            "fileData": {"mimeType": "image/png", "fileUri": "files/1"},
+            "mediaResolution": {"level": "MEDIA_RESOLUTION_LOW"},
+        }
+        message = {"role": "user", "parts": [part]}
+        frame = tf.profile_for("gemini-3-pro-preview").frames.message
+        assert tf.estimate_message(message, model="gemini-3-pro-preview") == frame + 280
+
+    @pytest.mark.parametrize(
+        "part",
+        [
+            {"type": "input_audio", "input_audio": {"data": "UklGRg==", "format": "wav"}},
+            {"type": "file", "file": {"file_data": "data:application/pdf;base64,JVBERi0xLjc="}},
+            {"type": "document", "source": {**source_of(b"%PDF-1.7"), "media_type": "text/pdf"}},
+        ],
+    )
+    def test_a_sound_or_a_file_is_the_constant(self, part: dict[str, Any]) -> None:
+        for model in ("gemini-3-pro-preview", "gpt-4o", "claude-opus-5"):
+            frame = tf.profile_for(model).frames.message
+            assert tf.estimate_message(user(part), model=model) == frame + MEDIUM
+
+    def test_fitting_counts_as_estimating_does(self) -> None:
+        history = [user({"type": "image", "source": source_of(png(1920, 1080))})]
+        policy = tf.Policy(budget=100_000, model="claude-opus-5")
+        wanted = tf.estimate_request(history, model="claude-opus-5")
+        assert tf.fit(history, policy).tokens == wanted
+        assert wanted == 2_691 + sum(
+            getattr(tf.profile_for("claude-opus-5").frames, name) for name in ("message", "request")
+        )
+
+    @pytest.mark.parametrize("media", [lambda medium: "many", lambda medium: -1])
+    def test_a_price_that_is_none_is_told(self, media: Any) -> None:
+        profile = replace(tf.profile("o200k_base"), media=media)
+        message = WIRES["openai-chat"](png(1, 1))
+        with pytest.raises(tf.FormatError, match="the price of a medium must give a number"):
+            tf.estimate_message(message, profile=profile)

@@ -37,6 +37,8 @@ json_values = st.recursive(
     max_leaves=20,
 )
 
+FRAME = 3
+
 
 def test_every_tokenizer_of_the_corpus_has_a_profile() -> None:
     assert len(CALIBRATED) == 16
@@ -76,7 +78,7 @@ def test_a_value_costs_what_its_json_text_does(value: Any, name: str) -> None:
 def test_a_callable_is_a_profile(text: str) -> None:
     assert tf.estimate(text, profile=len) == len(text)
     message = {"role": "user", "content": text}
-    assert tf.estimate_message(message, profile=len) == len(text) + _core.FRAME
+    assert tf.estimate_message(message, profile=len) == len(text) + FRAME
 
 
 def test_a_callable_that_gives_no_number_is_told() -> None:
@@ -166,7 +168,7 @@ class TestThroughFitting:
     def test_a_scale_multiplies_what_each_message_costs(self) -> None:
         single = tf.fit(HISTORY, tf.Policy(budget=100_000))
         double = tf.fit(HISTORY, tf.Policy(budget=100_000, scale=2))
-        assert double.tokens - _core.FRAME == 2 * (single.tokens - _core.FRAME)
+        assert double.tokens - FRAME == 2 * (single.tokens - FRAME)
 
     def test_a_margin_is_held_back(self) -> None:
         tokens = tf.estimate_request(HISTORY, profile="o200k_base")

@@ -6,9 +6,14 @@ fitting disagree, the spec wins and the test says so.
 
 from __future__ import annotations
 
+import csv
+import random
 import sys
 import threading
 import time
+from base64 import b64encode
+from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -18,6 +23,19 @@ from hypothesis import given, settings
 from reference import Format
 from strategies import FORMATS, histories
 from support.messages import Message, calls, result, rules, user
+from support.trajectories import CORPUS, needs_corpus
+from turnfit.tokens.images import MEDIUM
+
+CALIBRATED = [name for name in tf.profiles() if name != "script"]
+TOKENIZERS = [name for name in CALIBRATED if name != "any"]
+
+
+@cache
+def whole_files() -> dict[str, tuple[str, dict[str, str]]]:
+    """Each whole text of the corpus, and its true counts by tokenizer."""
+    with (CORPUS / "counts.tsv").open(encoding="utf-8", newline="") as lines:
+        rows = {row["path"]: row for row in csv.DictReader(lines, delimiter="\t")}
+    return {path: ((CORPUS / path).read_bytes().decode(), row) for path, row in rows.items()}
 
 # --- count --------------------------------------------------------------------------------------
 
@@ -33,6 +51,112 @@ def test_one_estimator_prices_every_path() -> None:
         - tf.estimate_message(calls("c", arguments="")),
     ]
     assert paths == [160] * 4
+
+
+def test_code_points_are_counted_not_utf16_units() -> None:
+    """B052"""
+    emoji, ideographs = tf.count_scripts("😀🎉🚀"), tf.count_scripts("漢字仮名")
+    assert (emoji.other, ideographs.cjk) == (3, 4)
+    assert tf.estimate("漢字仮名") == 4
+
+
+@pytest.mark.parametrize("profile", CALIBRATED)
+def test_an_emoji_is_two_to_four_tokens(profile: str) -> None:
+    """B052; the script's two characters a token are a rule of thumb, profiles are not."""
+    assert 6 <= tf.estimate("😀🎉🚀", profile=profile) <= 12
+
+
+@needs_corpus
+@pytest.mark.parametrize("path", ["prose/th-ntrex.txt", "prose/th-udhr.txt"])
+@pytest.mark.parametrize("tokenizer", TOKENIZERS)
+def test_thai_is_a_script_by_itself(tokenizer: str, path: str) -> None:
+    """B054"""
+    if path not in whole_files():
+        pytest.skip(f"{path} is not in this corpus")
+    text, counts = whole_files()[path]
+    assert 0.8 <= tf.estimate(text, profile=tokenizer) / int(counts[tokenizer]) <= 1.25
+
+
+@needs_corpus
+@pytest.mark.parametrize(
+    "path",
+    [
+        "tool/base64-random.txt",
+        "tool/ids-uuid-hash.txt",
+        "tool/ids-sha256sum-files.txt",
+        "prose/ru-ntrex.txt",
+        "prose/el-ntrex.txt",
+        "prose/ar-ntrex.txt",
+    ],
+)
+@pytest.mark.parametrize("tokenizer", TOKENIZERS)
+def test_neither_digests_are_too_cheap_nor_alphabets_too_dear(tokenizer: str, path: str) -> None:
+    """B057"""
+    if path not in whole_files():
+        pytest.skip(f"{path} is not in this corpus")
+    text, counts = whole_files()[path]
+    assert 0.8 <= tf.estimate(text, profile=tokenizer) / int(counts[tokenizer]) <= 1.25
+
+
+@pytest.mark.parametrize("factor", [0.01, 0.4, 9, 1_000])
+def test_a_correction_is_bounded_and_tells_what_it_did(factor: float) -> None:
+    """B058"""
+    calibration = tf.UsageCalibration()
+    for estimated in range(10_000, 100_000, 10_000):
+        calibration.observe(estimated, round(estimated * factor))
+    assert calibration.rate == (0.5 if factor < 1 else 8)
+    assert 1 <= calibration.policy_scale <= 8
+    assert f"rate={calibration.rate:.2f}" in repr(calibration)
+
+
+def test_a_profile_that_is_too_low_is_mended_by_what_was_reported() -> None:
+    """B060"""
+    history = [user("words " * 2_000) for _ in range(9)]
+    calibration = tf.UsageCalibration()
+    for length in range(1, 9):
+        estimated = tf.estimate_request(history[:length])
+        calibration.observe(estimated, round(1.4 * estimated))
+    whole = tf.estimate_request(history)
+    assert calibration.rate == pytest.approx(1.4, rel=1e-3)
+    policy = tf.Policy(budget=whole)
+    assert tf.fit(history, policy).step == "whole"
+    assert tf.fit(history, replace(policy, scale=calibration.policy_scale)).step != "whole"
+    assert tf.fit(history, replace(policy, margin=0.3)).step != "whole"
+
+
+def test_what_was_read_from_a_cache_fills_the_window_too() -> None:
+    """B061"""
+    usage = {"input_tokens": 20_000, "cache_read_input_tokens": 60_000}
+    assert tf.input_tokens(usage) == 80_000
+    calibration = tf.UsageCalibration()
+    calibration.observe(70_000, usage)
+    assert calibration.scale(70_000) > 72_000
+
+
+@pytest.mark.parametrize("profile", CALIBRATED)
+def test_a_picture_inside_of_a_text_is_dense_text(profile: str) -> None:
+    """B066; the script's rule of thumb stays at four characters a token."""
+    data = b64encode(random.Random(1).randbytes(750_000)).decode()
+    text = f"data:image/png;base64,{data}"
+    cost = tf.estimate_message(result("c1", text), profile=profile)
+    assert cost >= 0.55 * len(text)
+    assert tf.estimate_message(result("c1", text)) >= len(text) // 4
+
+
+def test_what_a_picture_costs_is_the_profiles() -> None:
+    """B067"""
+    url = "data:image/png;base64," + "A" * 40_000
+    picture = {"type": "image_url", "image_url": {"url": url}}
+    message = {"role": "user", "content": [picture] * 45}
+    profile = tf.profile("o200k_base")
+    by_text = replace(profile, media=lambda medium: profile.estimate(medium["url"]))
+    costs = [
+        tf.estimate_message(message, profile=each)
+        for each in (profile, replace(profile, media=85), by_text)
+    ]
+    frame = profile.frames.message
+    assert costs == [45 * MEDIUM + frame, 45 * 85 + frame, 45 * profile.estimate(url) + frame]
+    assert tf.fit([message], tf.Policy(budget=10**7, profile=by_text)).tokens > costs[2]
 
 
 def test_a_script_that_is_not_listed_falls_into_the_dense_class() -> None:

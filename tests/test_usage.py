@@ -319,10 +319,10 @@ class TestLearning:
 
 @needs_corpus
 class TestRecordedSessions:
-    def errors(self) -> list[float]:
+    def errors(self, by_model: bool) -> list[float]:
         """Of each call after the fifth: how far the prediction of its context was off."""
         off = []
-        for calls in sessions():
+        for calls in sessions(by_model):
             calibration = UsageCalibration()
             for number, (estimated, usage) in enumerate(calls):
                 true = input_tokens(usage)
@@ -331,8 +331,11 @@ class TestRecordedSessions:
                 calibration.observe(estimated, usage)
         return off
 
-    def test_after_five_calls_the_next_context_is_known_within_three_percent(self) -> None:
-        errors = sorted(self.errors())
+    @pytest.mark.parametrize("by_model", [False, True], ids=["script", "model"])
+    def test_after_five_calls_the_next_context_is_known_within_three_percent(
+        self, by_model: bool
+    ) -> None:
+        errors = sorted(self.errors(by_model))
         assert len(errors) > 400
         assert median(errors) < 0.03
         assert errors[len(errors) * 95 // 100] < 0.03

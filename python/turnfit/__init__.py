@@ -22,6 +22,7 @@ from turnfit.fitting.notes import Notes
 from turnfit.fitting.policy import Policy
 from turnfit.fitting.serverside import ServerSide
 from turnfit.messages.check import check
+from turnfit.messages.columns import estimate_messages_many
 from turnfit.messages.estimate import estimate_message, estimate_request
 from turnfit.messages.formats.table import Body, Format, Shape
 from turnfit.messages.native import Call, Media, Message, Result, Text
@@ -89,6 +90,7 @@ __all__ = [
     "estimate_files",
     "estimate_many",
     "estimate_message",
+    "estimate_messages_many",
     "estimate_request",
     "exact",
     "features_many",

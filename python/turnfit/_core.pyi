@@ -5,19 +5,22 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Buffer
 
+from turnfit.tokens.frames import Frames
 from turnfit.tokens.profiles import Profile
 
 __all__ = [
-    "FRAME",
     "NOTE_LENGTH",
     "Ledger",
     "Plan",
     "Reading",
     "Recogniser",
     "Table",
+    "Tariff",
     "Terms",
     "Weights",
     "__version__",
+    "arrow_of",
+    "arrow_texts",
     "count_files",
     "count_scripts",
     "cut_before",
@@ -27,6 +30,7 @@ __all__ = [
     "estimate_arrow",
     "estimate_code_points",
     "estimate_objects",
+    "estimate_text",
     "estimate_tool",
     "features",
     "find_lines",
@@ -42,7 +46,6 @@ __all__ = [
 ]
 
 __version__: str
-FRAME: int
 NOTE_LENGTH: int
 
 def estimate(
@@ -57,6 +60,8 @@ def price(ascii: int, cjk: int, other: int) -> int: ...
 def estimate_arrow(
     column: Any, exact: bool, threads: int, weights: Weights | None = None
 ) -> Any: ...
+def arrow_texts(column: Any) -> list[str | None] | None: ...
+def arrow_of(numbers: Sequence[int | None]) -> Any: ...
 def estimate_objects(
     texts: list[Any] | tuple[Any, ...],
     exact: bool,
@@ -68,14 +73,22 @@ def estimate_code_points(
 ) -> NDArray[Any]: ...
 def cut_before(text: bytes, place: int) -> int: ...
 def count_files(
-    paths: Sequence[str], threads: int, told: Callable[[int], object] | None
-) -> list[tuple[int, int, int] | int]: ...
-def estimate_tool(tool: Any, pricing: Weights | Callable[[str], int] | None = None, /) -> int: ...
+    paths: Sequence[str],
+    threads: int,
+    told: Callable[[int], object] | None,
+    weights: Weights | None = None,
+) -> list[tuple[int, int, int, int | None] | int]: ...
+def estimate_text(
+    text: str, pricing: Tariff | Weights | Callable[[str], int] | None = None, /
+) -> int: ...
+def estimate_tool(
+    tool: Any, pricing: Tariff | Weights | Callable[[str], int] | None = None, /
+) -> int: ...
 def read_message(
     table: Table,
     index: int,
     message: Any,
-    pricing: Weights | Callable[[str], int] | None = None,
+    pricing: Tariff | Weights | Callable[[str], int] | None = None,
 ) -> tuple[
     Literal["system", "user", "assistant", "tool"],
     int,
@@ -126,7 +139,20 @@ class Recogniser:
 @final
 class Reading:
     def __new__(cls, role: str, rows: Sequence[tuple[Any, ...]]) -> Reading: ...
-    def tokens(self, pricing: Weights | Callable[[str], int] | None = None) -> int: ...
+    def tokens(
+        self, pricing: Tariff | Weights | Callable[[str], int] | None = None
+    ) -> int: ...
+
+@final
+class Tariff:
+    def __new__(
+        cls,
+        texts: Weights | Callable[[str], int] | None,
+        frames: Frames,
+        media: Callable[[Any, Any], int] | None = None,
+    ) -> Tariff: ...
+    @property
+    def frames(self) -> Frames: ...
 
 @final
 class Terms:
@@ -144,7 +170,7 @@ class Terms:
         clear_inputs: bool,
         pinned: set[int] | Callable[[Any], bool],
         treatment: Callable[[str], tuple[bool, bool]],
-        pricing: Weights | Callable[[str], int] | None,
+        pricing: Tariff | Weights | Callable[[str], int] | None,
         scale: float,
     ) -> Terms: ...
 

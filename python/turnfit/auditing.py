@@ -17,7 +17,7 @@ from urllib.parse import unquote
 from turnfit.errors import TurnfitError
 from turnfit.fitting.fit import fit
 from turnfit.fitting.policy import Policy
-from turnfit.messages.requests import Request, read_request
+from turnfit.messages.requests import Request, read_request, tools_in
 from turnfit.tokens.profiles import Profile, profile_for
 from turnfit.tokens.usage import input_tokens
 
@@ -155,8 +155,8 @@ def audit(
     skipped: Counter[str] = Counter()
     for number, row in _rows(lines, name):
         try:
-            model, request, reported = _read(row, plain, least)
-        except _LeftOut as left_out:
+            model, request, reported = read_line(row, plain, least)
+        except LeftOut as left_out:
             skipped[str(left_out)] += 1
             continue
         found = models.setdefault(model, AuditedModel(model))
@@ -181,16 +181,20 @@ def _rows(lines: Iterable[str | bytes], name: str) -> Iterator[tuple[int, dict[s
         yield number, row
 
 
-class _LeftOut(Exception):  # noqa: N818 - it is no error
+class LeftOut(Exception):  # noqa: N818 - it is no error
     """Why a line is left out."""
 
 
-def _read(row: dict[str, Any], plain: bool, least: int) -> tuple[str, Request, int]:
-    """A line's model, request and reported tokens."""
+def read_line(row: dict[str, Any], plain: bool, least: int) -> tuple[str, Request, int]:
+    """A line's model, request and reported tokens.
+
+    Raises:
+        LeftOut: for a line that `audit` leaves out, with why.
+    """
     body = _body(row)
     reported = _reported(row, least)
     if why := _hidden(body) or (plain and _extras(body, row.get("usage"))):
-        raise _LeftOut(why)
+        raise LeftOut(why)
     model = row.get("model") or body.get("model") or "?"
     return unquote(str(model)), _request(body), reported
 
@@ -201,7 +205,7 @@ def _reported(row: dict[str, Any], least: int) -> int:
     except ValueError:
         reported = 0
     if reported < max(1, least):
-        raise _LeftOut("short" if reported else "no usage")
+        raise LeftOut("short" if reported else "no usage")
     return reported
 
 
@@ -211,7 +215,7 @@ def _request(body: dict[str, Any]) -> Request:
         # A message that can't be read shows only when it is priced.
         request.tokens()
     except (TypeError, ValueError):
-        raise _LeftOut("unknown format") from None
+        raise LeftOut("unknown format") from None
     return request
 
 
@@ -223,7 +227,7 @@ def _body(row: dict[str, Any]) -> dict[str, Any]:
         except (ValueError, RecursionError):
             body = None
     if not isinstance(body, dict):
-        raise _LeftOut("no request")
+        raise LeftOut("no request")
     return body
 
 
@@ -252,7 +256,7 @@ _HIDDEN = ("previous_response_id", "conversation", "cachedContent", "prompt", "c
 _MEDIA = frozenset(
     (
         *("image", "image_url", "input_image", "document", "file", "input_file"),
-        *("audio", "input_audio", "video", "video_url", "container_upload"),
+        *("audio", "input_audio", "video", "video_url", "container_upload", "document_url"),
     )
 )
 _MEDIA_KEYS = frozenset(
@@ -280,7 +284,10 @@ def _extras(body: Mapping[str, Any], usage: Any) -> str:
         return "media"
     if _has_own_tools(body, usage):
         return "the provider's tools"
-    thinks = _thinks(body.get("thinking")) or bool(kinds & _THINKING)
+    asked = body.get("additionalModelRequestFields")
+    asked = asked if isinstance(asked, Mapping) else {}
+    settings = (body.get("thinking"), asked.get("thinking"), asked.get("reasoning_config"))
+    thinks = any(map(_thinks, settings)) or bool(kinds & _THINKING)
     return "thinking" if thinks else ""
 
 
@@ -298,21 +305,19 @@ def _kinds(value: Any) -> set[str]:
             left += value
         elif isinstance(value, dict):
             kind = value.get("type")
-            found |= {kind} if isinstance(kind, str) else _media_keys(value)
+            found |= {kind} if isinstance(kind, str) else _told_by_keys(value)
             left += value.values()
     return found
 
 
-def _media_keys(block: Mapping[str, Any]) -> set[str]:
-    held = (key for key in _MEDIA_KEYS & block.keys() if isinstance(block[key], dict))
-    return {"image" for _ in held}
+def _told_by_keys(block: Mapping[str, Any]) -> set[str]:
+    held = {key for key in block if isinstance(block[key], dict)}
+    thinks = {"thinking"} if "reasoningContent" in held else set()
+    return thinks | ({"image"} if held & _MEDIA_KEYS else set())
 
 
 def _has_own_tools(body: Mapping[str, Any], usage: Any) -> bool:
-    tools = body.get("tools")
-    own = any(body.get(key) for key in _OWN_TOOLS) or (
-        isinstance(tools, list) and any(map(_is_own_tool, tools))
-    )
+    own = any(body.get(key) for key in _OWN_TOOLS) or any(map(_is_own_tool, tools_in(body)))
     used = usage.get("server_tool_use") if isinstance(usage, dict) else None
     return own or (isinstance(used, dict) and any(used.values()))
 

@@ -11,10 +11,11 @@ from turnfit import _core
 from turnfit.errors import BudgetError
 from turnfit.fitting.notes import ARGUMENTS_CLEARED, NOTES
 from turnfit.fitting.policy import Policy
-from turnfit.messages.estimate import FRAME, system_tokens, tools_tokens
+from turnfit.messages.estimate import system_tokens, tools_tokens
 from turnfit.messages.formats import table_of
 from turnfit.messages.formats.table import Format
 from turnfit.messages.reading import Message
+from turnfit.tokens.profiles import frames_in
 
 __all__ = ["Frame", "new_ledger", "parted", "pinned_elsewhere"]
 
@@ -41,7 +42,7 @@ class Frame:
             "reserve": policy.reserve,
             "system": ceil(policy.scale * system_tokens(system, pricing)),
             "tools": ceil(policy.scale * tools_tokens(tools, pricing)),
-            "frame": FRAME,
+            "frame": frames_in(pricing).request,
         }
         fixed, held_back = sum(parts.values()), policy.held_back
         if fixed + held_back > policy.budget:

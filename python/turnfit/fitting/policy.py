@@ -15,11 +15,12 @@ from turnfit.fitting.versions import GUIDANCE, RULES, check_version
 from turnfit.messages.reading import Message
 from turnfit.tokens.profiles import (
     SCRIPT,
-    Pricing,
     Profile,
+    Tariff,
     pricing_of,
     profile,
     profile_for,
+    tariff_of,
 )
 
 __all__ = ["Keep", "NoRerun", "Pinned", "Policy", "Refusal"]
@@ -65,9 +66,10 @@ class Policy:
         budget: tokens that one request may take, all in.
         window: what the model accepts at all; then `Fitted.sendable` tells.
         output: what the model's answer may take of the window.
-        model: the model's public name; its profile prices the text (see `turnfit.profile_for`).
+        model: the model's public name; its profile prices the text, and it tells what the
+            provider adds to texts and what images cost (see `turnfit.profile_for`).
         profile: a profile's name, a `turnfit.Profile`, or a callable from a str to its
-            tokens; goes before the model's.
+            tokens; by it text is priced, before the model's.
         scale: costs are multiplied by this, as learnt from reported usage.
         margin: the share of the budget held back for the estimate's error; where it isn't
             given, the profile's own, by which 99 % of whole requests truly fit. The
@@ -158,9 +160,9 @@ class Policy:
             object.__setattr__(self, "no_rerun", tuple(self.no_rerun))
 
     @property
-    def pricing(self) -> Pricing:
-        """By what text is priced."""
-        return pricing_of(self._chosen)
+    def pricing(self) -> Tariff:
+        """By what messages are priced."""
+        return tariff_of(self.profile, self.model)
 
     @property
     def held_back(self) -> int:

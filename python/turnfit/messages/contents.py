@@ -116,7 +116,7 @@ def _rows(role: Role, rows: Sequence[tuple[Any, ...]]) -> Contents:
                 said.calls.append(SeenCall(id_, name or "", _arguments(arguments)))
             case ("result", id_, name, content, *_):
                 texts = [content] if isinstance(content, str) else content
-                text = "\n".join(text for text in texts if text is not None)
+                text = "\n".join(text for text in texts if isinstance(text, str))
                 said.results.append(SeenResult(id_, name, text, False))
     return said
 

@@ -133,17 +133,21 @@ def _row(part: Part) -> tuple[Any, ...]:
         case Text(text):
             return ("text", text)
         case Media():
-            return ("medium",)
+            return ("medium", _medium(part))
         case Call(id_, name, arguments):
             return ("call", id_, name, arguments)
         case Result(id_, content, name):
             return ("result", id_, name, _body(content), True)
 
 
-def _body(content: str | tuple[Text | Media, ...]) -> str | tuple[str | None, ...]:
+def _body(content: str | tuple[Text | Media, ...]) -> str | tuple[str | tuple[Any], ...]:
     if isinstance(content, str):
         return content
-    return tuple(part.text if isinstance(part, Text) else None for part in content)
+    return tuple(part.text if isinstance(part, Text) else (_medium(part),) for part in content)
+
+
+def _medium(part: Media) -> dict[str, Any]:
+    return {"mimeType": part.media_type, "data": part.data}
 
 
 def _with_body(part: Part, numbers: Iterator[int], bodies: Mapping[int, Any]) -> Part:

@@ -10,7 +10,7 @@ from turnfit.messages.estimate import estimate_request
 from turnfit.messages.reading import Message
 from turnfit.tokens.profiles import Profile
 
-__all__ = ["Request", "read_request"]
+__all__ = ["Request", "read_request", "tools_in"]
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def read_request(body: Mapping[str, Any]) -> Request:
     [{'role': 'user', 'content': 'Hello!'}]
     """
     messages, format_ = _messages(body)
-    tools = [*_tools(body), *_schemas(body)]
+    tools = [*tools_in(body), *_schemas(body)]
     return Request(messages, _system(body), tools, format_)
 
 
@@ -91,7 +91,8 @@ def _texts(blocks: Any) -> Iterator[str]:
             yield text
 
 
-def _tools(body: Mapping[str, Any]) -> Sequence[Any]:
+def tools_in(body: Mapping[str, Any]) -> Sequence[Any]:
+    """The tool definitions of a request's body."""
     tools = body.get("tools") or _at(body, "toolConfig", "tools") or body.get("functions")
     return tools if isinstance(tools, list) else []
 

@@ -91,7 +91,7 @@ def estimate_many(
     """
     if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
         raise ValueError(f"threads must be an int of at least 1, not {threads!r}")
-    weights = _weights(profile)
+    weights = weights_of(profile, "a column")
     if hasattr(column, "__arrow_c_array__") or hasattr(column, "__arrow_c_stream__"):
         return _core.estimate_arrow(column, exact_sum, threads, weights)
     if isinstance(column, str | bytes | bytearray | memoryview | dict):
@@ -102,10 +102,11 @@ def estimate_many(
     return _core.estimate_objects(texts, exact_sum, threads, weights)
 
 
-def _weights(profile: str | Profile | None) -> _core.Weights | None:
+def weights_of(profile: str | Profile | None, what: str) -> _core.Weights | None:
+    """The weights of a profile, by which alone a whole column or file can be priced."""
     pricing = pricing_of(profile)
     if pricing is not None and not isinstance(pricing, _core.Weights):
-        raise TypeError("a column can't be priced by a callable; map it over the rows")
+        raise TypeError(f"{what} can't be priced by a callable; call it for each text")
     return pricing
 
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from turnfit import _core
+from turnfit.tokens.columns import weights_of
+from turnfit.tokens.profiles import Profile
 from turnfit.tokens.scripts import ScriptCounts
 
 __all__ = ["FileEstimate", "estimate_files"]
@@ -20,21 +22,24 @@ class FileEstimate:
         path: the file, as it was named.
         counts: its characters by script class; zeros where it couldn't be read.
         error: why it couldn't be read.
+        priced: its tokens by a profile, where one was given.
     """
 
     path: str
     counts: ScriptCounts
     error: OSError | None = None
+    priced: int | None = None
 
     @property
     def tokens(self) -> int:
         """The estimate of the whole file as one text."""
-        return self.counts.tokens
+        return self.counts.tokens if self.priced is None else self.priced
 
 
 def estimate_files(
     paths: Iterable[str | os.PathLike[str]],
     *,
+    profile: str | Profile | None = None,
     threads: int | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> list[FileEstimate]:
@@ -46,6 +51,9 @@ def estimate_files(
 
     Args:
         paths: the files.
+        profile: the name of a profile, or a `turnfit.Profile`; by script where it is not
+            given. A profile needs to know what was before, so that a file is then read by
+            one thread, and several files by several.
         threads: how many to use; all cores where it is not given.
         progress: called now and then with the number of bytes counted since.
 
@@ -62,12 +70,14 @@ def estimate_files(
     if threads is not None and threads < 1:
         raise ValueError(f"threads must be at least 1, not {threads}")
     named = [os.fspath(path) for path in paths]
-    counted = _core.count_files(named, threads or os.cpu_count() or 1, progress)
+    weights = weights_of(profile, "files")
+    counted = _core.count_files(named, threads or os.cpu_count() or 1, progress, weights)
     return [_estimate(path, counts) for path, counts in zip(named, counted, strict=True)]
 
 
-def _estimate(path: str, counts: tuple[int, int, int] | int) -> FileEstimate:
+def _estimate(path: str, counts: tuple[int, int, int, int | None] | int) -> FileEstimate:
     if isinstance(counts, int):
         error = OSError(counts, os.strerror(counts), path)
         return FileEstimate(path, ScriptCounts(0, 0, 0), error)
-    return FileEstimate(path, ScriptCounts(*counts))
+    *characters, priced = counts
+    return FileEstimate(path, ScriptCounts(*characters), priced=priced)

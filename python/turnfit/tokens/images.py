@@ -20,11 +20,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, floor, sqrt
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
+from turnfit.tokens.headers import image_size
 from turnfit.tokens.models import plain_model_name, profile_name
 
-__all__ = ["image_tokens", "unsized_image_tokens"]
+__all__ = ["MEDIUM", "image_tokens", "medium_tokens", "unsized_image_tokens"]
+
+MEDIUM = 1_600
+"""What a sound, a file, or an image of unknown size costs in a message: about the most
+that an image costs with Claude before 4.7, a little over OpenAI's high detail."""
 
 _UNSIZED = (2_048, 2_048)
 """For an image of unknown size: what a large screenshot comes to, after any scaling down."""
@@ -198,6 +203,65 @@ def unsized_image_tokens(model: str = "", detail: str | None = None) -> int:
     (1521, 765)
     """
     return image_tokens(*_UNSIZED, model, detail)
+
+
+_HELD_IN = ("url", "data", "bytes", "base64", "source", "image_url", "file_data")
+_TYPED_IN = ("mimeType", "mime_type", "media_type")
+_IMAGES = ("image", "image_url", "input_image")
+
+
+def medium_tokens(model: str, medium: Any, holder: Mapping[str, Any] | None = None) -> int:
+    """The tokens of an image as a message has it, in whichever wire format.
+
+    Its size is read from the header of what it bears in bytes or base64. An image that
+    only an address stands for, a sound or a file is `MEDIUM`; an image whose price
+    doesn't depend on its size has that price.
+
+    Args:
+        model: as in `image_tokens`.
+        medium: a data URL, base64 or bytes, or the dict around them.
+        holder: the dict in which it stands, where its detail may be told.
+
+    >>> gif = "R0lGODlhgALgAQ=="
+    >>> medium_tokens("claude-opus-5", {"type": "base64", "data": gif})
+    414
+    >>> medium_tokens("gpt-4o", {"url": "https://example.org/a.png", "detail": "low"},
+    ...               {"type": "image_url"})
+    85
+    """
+    rule = _rule(model, _detail(medium) or _detail(holder))
+    data = _data(medium)
+    if data is not None and (size := image_size(data)):
+        return rule.tokens(*size)
+    is_flat = isinstance(rule, _Flat) and _is_image(medium, holder)
+    return rule.tokens(1, 1) if is_flat else MEDIUM
+
+
+def _data(medium: Any) -> str | bytes | None:
+    while isinstance(medium, Mapping):
+        medium = next((medium[key] for key in _HELD_IN if medium.get(key) is not None), None)
+    return medium if isinstance(medium, str | bytes) else None
+
+
+def _detail(medium: Any) -> str | None:
+    if not isinstance(medium, Mapping):
+        return None
+    for key in ("detail", "mediaResolution", "media_resolution"):
+        told = medium.get(key)
+        told = told.get("level") if isinstance(told, Mapping) else told
+        if isinstance(told, str):
+            return told
+    return None
+
+
+def _is_image(medium: Any, holder: Any) -> bool:
+    if isinstance(medium, str) and medium.startswith("data:"):
+        return medium.startswith("data:image/")
+    told = [each for each in (medium, holder) if isinstance(each, Mapping)]
+    types = [each[key] for each in told for key in _TYPED_IN if isinstance(each.get(key), str)]
+    if types:
+        return types[0].startswith("image/")
+    return any(each.get("type") in _IMAGES or "image" in each for each in told)
 
 
 def _rule(model: str, detail: str | None) -> _Rule:

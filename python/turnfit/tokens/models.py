@@ -122,7 +122,7 @@ MODEL_RULES: tuple[ModelRule, ...] = tuple(
             "mistral_tekken",
             _MISTRAL,
         ),
-        (r"mistral-large-(?:2512|3)", "mistral_tekken", _MISTRAL),
+        (r"mistral-large-(?:2512|latest|3)", "mistral_tekken", _MISTRAL),
         (r"magistral|devstral|voxtral", "mistral_tekken", _MISTRAL),
         # Alibaba. Names without a version move from one to the next: only dated ones.
         (r"qwen-?3[.-]?[5-8]", "qwen3.5", _QWEN35),

@@ -6,14 +6,16 @@ import json
 import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from importlib.resources import files
 from math import isqrt
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from turnfit import _core
+from turnfit.tokens.frames import SCRIPT_FRAMES, Frames, family_of, frames_of
+from turnfit.tokens.images import medium_tokens
 from turnfit.tokens.models import profile_name
 from turnfit.tokens.weights import GROUPS, LENGTH, UNIT, read_weights
 
@@ -27,16 +29,28 @@ if TYPE_CHECKING:
 __all__ = [
     "SCRIPT",
     "Features",
+    "Media",
     "Pricing",
     "Profile",
+    "Tariff",
     "features_many",
+    "frames_in",
+    "pricing_of",
     "profile",
     "profile_for",
     "profiles",
+    "tariff_of",
 ]
 
 Pricing: TypeAlias = "_core.Weights | Callable[[str], int] | None"
-"""What the core prices by: weights, a callable, or None for the script's rates."""
+"""What the core prices texts by: weights, a callable, or None for the script's rates."""
+
+Tariff: TypeAlias = "_core.Tariff | Pricing"
+"""What the core prices messages by: texts, frames and media; or texts alone, with the
+script's frames."""
+
+Media: TypeAlias = "str | int | Callable[[Any], int] | None"
+"""What media cost: by the published rule of a model, so many tokens, or what a callable says."""
 
 ASCII_GROUP = "ASCII"
 """The name of all that is ASCII, and of all shapes, among a bound's groups."""
@@ -82,6 +96,11 @@ class Profile:
         margin: the share of a budget to hold back, so that 99 % of whole requests truly fit.
         provenance: from what it was fitted, when, and its errors there and on what was left
             out of the fit.
+        frames: what the provider adds to texts.
+        media: what an image costs in a message: by the rule of the model that is named here
+            (see `turnfit.tokens.images.medium_tokens`), or so many tokens, or what a callable
+            from the medium, as the message has it, to tokens says: for a proxy that bills
+            base64 as text, ``dataclasses.replace(profile, media=...)``. None for 1,600.
 
     >>> profile("o200k_base").estimate("How many tokens is this?")
     6
@@ -93,14 +112,33 @@ class Profile:
     weights: tuple[int, ...] = field(repr=False)
     bound: Bound = field(repr=False)
     provenance: Mapping[str, Any] = field(repr=False, default_factory=dict)
+    frames: Frames = field(repr=False, default=SCRIPT_FRAMES)
+    media: Media = None
 
     def __str__(self) -> str:
         return f"{self.name}@{self.version}"
 
     @cached_property
     def pricing(self) -> Pricing:
-        """What the core prices by."""
+        """What the core prices texts by."""
         return _core.Weights(list(self.weights))
+
+    @cached_property
+    def tariff(self) -> Tariff:
+        """What the core prices messages by."""
+        return _core.Tariff(self.pricing, self.frames, self.media_pricing)
+
+    @cached_property
+    def media_pricing(self) -> Callable[[Any, Any], int] | None:
+        """What the core prices media by."""
+        media = self.media
+        if media is None:
+            return None
+        if isinstance(media, str):
+            return partial(medium_tokens, media)
+        if callable(media):
+            return lambda medium, holder: media(medium)
+        return lambda medium, holder: media
 
     @cached_property
     def _upper(self) -> _core.Weights:
@@ -189,6 +227,11 @@ class ScriptProfile(Profile):
         """The core's own rates."""
         return None
 
+    @property
+    def tariff(self) -> Tariff:
+        """The core's own rates, frames and price of media."""
+        return None
+
     def estimate(self, text: Text) -> int:
         """The tokens of a text by its script alone."""
         return _core.estimate(text)
@@ -246,7 +289,16 @@ def profile(name: str) -> Profile:
         has = ", ".join(f"@{number}" for number in sorted(found))
         raise ValueError(f"profile {base!r} has no version {version!r}, only {has}")
     chosen = int(version) if version else max(found)
-    return profile_of(json.loads(found[chosen].read_text("utf-8")))
+    read = profile_of(json.loads(found[chosen].read_text("utf-8")))
+    return replace(read, frames=frames_of(family_of(base)), media=_MEDIA.get(base))
+
+
+_MEDIA = {
+    "claude_v3": "claude-sonnet-4-5",
+    "claude_v4_7": "claude-opus-4-7",
+    "gemma3": "gemini-2.5-flash",
+}
+"""By whose rule a profile prices images, where all models of its tokenizer have one."""
 
 
 def profile_of(written: Mapping[str, Any]) -> Profile:
@@ -276,6 +328,36 @@ def pricing_of(profile_: str | Profile | Callable[[str], int] | None) -> Pricing
     raise TypeError(f"profile must be a name, a Profile or a callable, not {kind}")
 
 
+def tariff_of(
+    profile_: str | Profile | Callable[[str], int] | None, model: str | None = None
+) -> Tariff:
+    """What the core prices messages by: texts by the profile or else the model's, frames
+    and media by the model or else the profile's. The profile ``script`` stays as it is.
+
+    Raises:
+        TypeError: for what names no profile or no model.
+        ValueError: for a profile that there is not.
+    """
+    named = profile(profile_) if isinstance(profile_, str) else profile_
+    if isinstance(named, ScriptProfile):
+        return None
+    if model is None:
+        return named.tariff if isinstance(named, Profile) else pricing_of(named)
+    own = profile_for(model)
+    if named is None:
+        return own.tariff
+    return _core.Tariff(pricing_of(named), own.frames, own.media_pricing)
+
+
+def frames_in(tariff: Tariff) -> Frames:
+    """The frames by which messages are priced.
+
+    >>> frames_in(None).message
+    3
+    """
+    return tariff.frames if isinstance(tariff, _core.Tariff) else SCRIPT_FRAMES
+
+
 def profile_for(model: str) -> Profile:
     """The profile of a model, by its public name.
 
@@ -287,8 +369,9 @@ def profile_for(model: str) -> Profile:
         model: the name, as it is sent.
 
     Returns:
-        The profile; for a model that isn't known ``any``, with a warning: it is priced as
-        the dearest of all known tokenizers would count.
+        The profile, with the frames of this model and the rule by which it prices images;
+        for a model that isn't known ``any``, with a warning: it is priced as the dearest of
+        all known tokenizers would count.
 
     >>> profile_for("gpt-5.1").name, profile_for("anthropic/claude-opus-4-7").name
     ('o200k_base', 'claude_v4_7')
@@ -300,4 +383,11 @@ def profile_for(model: str) -> Profile:
             "too high for most; name a profile to be closer",
             stacklevel=2,
         )
-    return profile(name or "any")
+    return _profile_of_model(model)
+
+
+@lru_cache(maxsize=256)
+def _profile_of_model(model: str) -> Profile:
+    own = profile(profile_name(model) or "any")
+    family = family_of(own.name, model)
+    return replace(own, frames=frames_of(family, own.version), media=model)

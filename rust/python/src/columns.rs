@@ -163,6 +163,40 @@ pub(crate) fn of_arrow<P: Price>(
     Ok(PyArray::from_array_ref(std::sync::Arc::new(priced.map_err(PyTypeError::new_err)?)))
 }
 
+/// The texts of an Arrow column; None where it holds something else.
+pub(crate) fn texts_of_arrow(py: Python<'_>, column: AnyArray) -> PyResult<Option<Vec<Option<Py<PyString>>>>> {
+    let (chunks, _) = column.into_chunked_array()?.into_inner();
+    let texts = chunks.iter().map(|chunk| texts_of_chunk(py, chunk));
+    Ok(texts.collect::<Option<Vec<_>>>().map(|chunks| chunks.into_iter().flatten().collect()))
+}
+
+fn texts_of_chunk(py: Python<'_>, chunk: &ArrayRef) -> Option<Vec<Option<Py<PyString>>>> {
+    let text = |text: Option<&str>| text.map(|text| PyString::new(py, text).unbind());
+    Some(match chunk.data_type() {
+        DataType::Utf8 => chunk.as_string::<i32>().iter().map(text).collect(),
+        DataType::LargeUtf8 => chunk.as_string::<i64>().iter().map(text).collect(),
+        DataType::Utf8View => chunk.as_string_view().iter().map(text).collect(),
+        DataType::Dictionary(_, _) => return texts_of_dictionary(py, chunk),
+        _ => return None,
+    })
+}
+
+fn texts_of_dictionary(py: Python<'_>, chunk: &ArrayRef) -> Option<Vec<Option<Py<PyString>>>> {
+    downcast_dictionary_array! {
+        chunk => {
+            let values = texts_of_chunk(py, chunk.values())?;
+            let text = |key: usize| values[key].as_ref().map(|text| text.clone_ref(py));
+            Some(chunk.keys_iter().map(|key| key.and_then(text)).collect())
+        }
+        _ => None,
+    }
+}
+
+/// Numbers as an Arrow array.
+pub(crate) fn arrow_of(numbers: Vec<Option<i64>>) -> PyArray {
+    PyArray::from_array_ref(std::sync::Arc::new(PrimitiveArray::<Int64Type>::from(numbers)))
+}
+
 fn joined<P: Price>(mut chunks: Vec<PrimitiveArray<P>>) -> PrimitiveArray<P> {
     match chunks.len() {
         1 => chunks.remove(0),

@@ -94,6 +94,7 @@ fn read_use(value: &Bound<'_, PyAny>) -> PyResult<Use> {
         "id" => Use::Id,
         "name" => Use::Name,
         "body" => Use::Body(Body::default()),
+        "sealed" => Use::Sealed,
         "medium" => Use::Medium,
         "source" => Use::Source,
         other => return Err(PyTypeError::new_err(format!("unknown use {other:?} in a format"))),

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use turnfit_core::scan;
+use turnfit_core::scan::weigh::{Weigher, Weights};
 use turnfit_core::script::ScriptCounts;
 
 /// Bytes read at a time, and counted by one thread.
@@ -28,11 +29,19 @@ struct Part {
     length: Option<u64>,
 }
 
-type Counts = io::Result<ScriptCounts>;
+/// What is in a file: its characters by class, and what they weigh if weights were given.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Total {
+    pub(crate) counts: ScriptCounts,
+    pub(crate) weight: Option<u64>,
+}
+
+type Counts = io::Result<Total>;
 
 /// What the threads share.
 struct Work {
     paths: Vec<PathBuf>,
+    weights: Option<Arc<Weights>>,
     parts: Vec<Part>,
     next: AtomicUsize,
     totals: Mutex<Vec<Counts>>,
@@ -45,11 +54,13 @@ struct Work {
 pub(crate) fn count(
     py: Python<'_>,
     paths: Vec<PathBuf>,
+    weights: Option<Arc<Weights>>,
     threads: usize,
     told: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Vec<Counts>> {
-    let (parts, totals) = (parts_of(&paths), Mutex::new(empty(paths.len())));
-    let work = Arc::new(Work { paths, parts, next: AtomicUsize::new(0), totals });
+    let parts = if weights.is_some() { wholes_of(&paths) } else { parts_of(&paths) };
+    let totals = Mutex::new(empty(paths.len()));
+    let work = Arc::new(Work { paths, weights, parts, next: AtomicUsize::new(0), totals });
     let (tell, news) = channel();
     for _ in 0..threads.clamp(1, work.parts.len().max(1)) {
         let (work, tell) = (work.clone(), tell.clone());
@@ -69,7 +80,12 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn empty(files: usize) -> Vec<Counts> {
-    (0..files).map(|_| Ok(ScriptCounts::default())).collect()
+    (0..files).map(|_| Ok(Total::default())).collect()
+}
+
+/// A weigher needs to know what was before: it reads a file from its start to its end.
+fn wholes_of(paths: &[PathBuf]) -> Vec<Part> {
+    (0..paths.len()).map(|file| Part { file, start: 0, length: None }).collect()
 }
 
 fn parts_of(paths: &[PathBuf]) -> Vec<Part> {
@@ -86,33 +102,37 @@ impl Work {
     fn run(&self, tell: &Sender<u64>) {
         let mut buffer = Vec::new();
         while let Some(part) = self.parts.get(self.next.fetch_add(1, Ordering::Relaxed)) {
-            let counted = count_part(&self.paths[part.file], part, &mut buffer, tell);
+            let counted = self.count_part(part, &mut buffer, tell);
             if let Some(total) = locked(&self.totals).get_mut(part.file) {
                 add(total, counted);
             }
         }
+    }
+
+    fn count_part(&self, part: &Part, buffer: &mut Vec<u8>, tell: &Sender<u64>) -> Counts {
+        let mut file = File::open(&self.paths[part.file])?;
+        let Some(length) = part.length else {
+            return count_stream(&mut file, self.weights.as_deref(), buffer, tell);
+        };
+        let counts = count_block(&mut file, part.start, length, buffer, tell)?;
+        Ok(Total { counts, weight: None })
     }
 }
 
 /// The first error of a file stays.
 fn add(total: &mut Counts, counted: Counts) {
     match (total.as_mut(), counted) {
-        (Ok(total), Ok(counted)) => *total += counted,
+        (Ok(total), Ok(counted)) => {
+            total.counts += counted.counts;
+            total.weight = counted.weight;
+        }
         (Ok(_), Err(error)) => *total = Err(error),
         (Err(_), _) => {}
     }
 }
 
-fn count_part(path: &Path, part: &Part, buffer: &mut Vec<u8>, tell: &Sender<u64>) -> Counts {
-    let mut file = File::open(path)?;
-    match part.length {
-        Some(length) => count_block(&mut file, part.start, length, buffer, tell),
-        None => count_stream(&mut file, buffer, tell),
-    }
-}
-
 /// The code points that begin in a block of a file.
-fn count_block(file: &mut File, start: u64, length: u64, buffer: &mut Vec<u8>, tell: &Sender<u64>) -> Counts {
+fn count_block(file: &mut File, start: u64, length: u64, buffer: &mut Vec<u8>, tell: &Sender<u64>) -> io::Result<ScriptCounts> {
     let from = start.saturating_sub(OVERLAP);
     file.seek(SeekFrom::Start(from))?;
     buffer.clear();
@@ -125,17 +145,26 @@ fn count_block(file: &mut File, start: u64, length: u64, buffer: &mut Vec<u8>, t
     Ok(scan::utf8(&buffer[first..last.max(first)]))
 }
 
-/// What has no size is read to its end.
-fn count_stream(file: &mut File, buffer: &mut Vec<u8>, tell: &Sender<u64>) -> Counts {
+/// What has no size, and what is weighed, is read to its end.
+fn count_stream(
+    file: &mut File,
+    weights: Option<&Weights>,
+    buffer: &mut Vec<u8>,
+    tell: &Sender<u64>,
+) -> Counts {
     let mut counts = ScriptCounts::default();
+    let mut weigher = weights.map(Weigher::new);
     buffer.clear();
     loop {
         let read = file.take(BLOCK).read_to_end(buffer)?;
-        if read == 0 {
-            return Ok(counts + scan::utf8(buffer));
-        }
-        let cut = scan::cut_before(buffer, buffer.len());
+        let cut = if read == 0 { buffer.len() } else { scan::cut_before(buffer, buffer.len()) };
         counts += scan::utf8(&buffer[..cut]);
+        if let Some(weigher) = &mut weigher {
+            weigher.utf8(&buffer[..cut]);
+        }
+        if read == 0 {
+            return Ok(Total { counts, weight: weigher.map(|mut weigher| weigher.weight()) });
+        }
         buffer.drain(..cut);
         let _ = tell.send(read as u64);
     }

@@ -187,7 +187,7 @@ impl<'t, 'py> Reader<'t, 'py> {
         let before = self.tally.open_dict(dict, fields)?;
         while let Some((number, key, value)) = self.tally.next_item(dict.py(), before) {
             match number {
-                Some(number) => self.read_use(&value, fields.at(number), row)?,
+                Some(number) => self.read_use(dict, &value, fields.at(number), row)?,
                 None => self.read_unknown(&key, &value, is_message)?,
             }
         }
@@ -213,15 +213,22 @@ impl<'t, 'py> Reader<'t, 'py> {
         self.tally.add_value(value)
     }
 
-    fn read_use(&mut self, value: &Bound<'_, PyAny>, used: &'t Use, row: Option<usize>) -> PyResult<()> {
+    fn read_use(
+        &mut self,
+        dict: &Bound<'_, PyDict>,
+        value: &Bound<'_, PyAny>,
+        used: &'t Use,
+        row: Option<usize>,
+    ) -> PyResult<()> {
         match used {
             Use::Free => {}
             Use::Text => self.tally.add_text(value)?,
             Use::Body(body) => self.read_body(value, body, row)?,
             Use::Id => self.tally.add_id(value, row)?,
             Use::Name => self.tally.add_name(value, row)?,
-            Use::Medium => self.tally.add_media(listed(value).map_or(1, |media| media.len())),
-            Use::Source => self.read_source(value)?,
+            Use::Sealed => self.tally.add_sealed(value)?,
+            Use::Medium => self.read_medium(dict, value)?,
+            Use::Source => self.read_source(dict, value)?,
             Use::Nested(fields) => match value.cast::<PyDict>() {
                 Ok(dict) => self.read_fields(dict, fields, row, false)?,
                 Err(_) => self.tally.add_unknown(value)?,
@@ -299,16 +306,19 @@ impl<'t, 'py> Reader<'t, 'py> {
         Err(self.error(value.py(), &what))
     }
 
+    /// A medium, or a list of such.
+    fn read_medium(&mut self, holder: &Bound<'_, PyDict>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let Some(media) = listed(value) else { return self.tally.add_medium(value, Some(holder)) };
+        media.iter().try_for_each(|medium| self.tally.add_medium(medium, Some(holder)))
+    }
+
     /// A source whose `type` is `text` or `content` holds what is to be read.
-    fn read_source(&mut self, source: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn read_source(&mut self, holder: &Bound<'_, PyDict>, source: &Bound<'_, PyAny>) -> PyResult<()> {
         let Ok(dict) = source.cast::<PyDict>() else { return self.tally.add_unknown(source) };
         let is_text = |kind: &[u8]| matches!(kind, b"text" | b"content").then_some(());
         match ascii_item(dict, intern!(source.py(), "type"), is_text)? {
             Some(()) => self.tally.add_unknown(source),
-            None => {
-                self.tally.add_medium();
-                Ok(())
-            }
+            None => self.tally.add_medium(source, Some(holder)),
         }
     }
 

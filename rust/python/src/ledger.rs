@@ -235,7 +235,7 @@ impl Ledger {
     ) -> PyResult<()> {
         let py = messages.py();
         let (table, terms) = (self.table.clone_ref(py), self.terms.clone_ref(py));
-        let pricing = costs.map_or_else(|| terms.get().pricing.clone(), |_| Pricing::Known);
+        let pricing = costs.map_or_else(|| terms.get().pricing.clone(), |_| Pricing::KNOWN);
         let mut tally = Tally::new(pricing);
         let mut facts = self.new_facts(py);
         let mut reads = Vec::new();

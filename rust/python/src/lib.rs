@@ -13,6 +13,7 @@ mod recognise;
 mod request;
 mod table;
 mod tally;
+mod tariff;
 mod terms;
 mod text;
 mod value;
@@ -29,7 +30,7 @@ mod _core {
     use pyo3::types::PyString;
     use pyo3_arrow::PyArray;
     use pyo3_arrow::input::AnyArray;
-    use turnfit_core::profile::Rates;
+    use turnfit_core::profile::{Rates, tokens_of_weight};
     use turnfit_core::script::ScriptCounts;
 
     use crate::columns;
@@ -54,11 +55,9 @@ mod _core {
     #[pymodule_export]
     use crate::tally::Reading;
     #[pymodule_export]
-    use crate::terms::Terms;
-
-    /// The frame of a message, and of a request, in tokens.
+    use crate::tariff::Tariff;
     #[pymodule_export]
-    const FRAME: u64 = crate::tally::FRAME;
+    use crate::terms::Terms;
 
     /// Notes are shorter than this many characters.
     #[pymodule_export]
@@ -121,6 +120,13 @@ mod _core {
         Ok((counts.ascii, counts.cjk, counts.other))
     }
 
+    /// The tokens of a text by a tariff.
+    #[pyfunction]
+    #[pyo3(signature = (text, pricing = None, /))]
+    fn estimate_text(text: &Bound<'_, PyString>, pricing: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
+        Pricing::of(pricing)?.text(text)
+    }
+
     /// The tokens of a tool's definition, as compact JSON.
     #[pyfunction]
     #[pyo3(signature = (tool, pricing = None, /))]
@@ -143,6 +149,18 @@ mod _core {
             true => columns::of_arrow::<Float64Type>(py, column, by, threads),
             false => columns::of_arrow::<Int64Type>(py, column, by, threads),
         }
+    }
+
+    /// The texts of an Arrow column, None for null; None where it holds something else.
+    #[pyfunction]
+    fn arrow_texts(py: Python<'_>, column: AnyArray) -> PyResult<Option<Vec<Option<Py<PyString>>>>> {
+        columns::texts_of_arrow(py, column)
+    }
+
+    /// Numbers as an Arrow array of int64, None as null.
+    #[pyfunction]
+    fn arrow_of(numbers: Vec<Option<i64>>) -> PyArray {
+        columns::arrow_of(numbers)
     }
 
     /// The prices of texts in a list or a tuple as a numpy array.
@@ -186,18 +204,24 @@ mod _core {
         turnfit_core::scan::cut_before(text, place)
     }
 
-    /// The counts of files, or the error number of each that can't be read.
+    /// The counts of files and their tokens by weights, or the error number of each that
+    /// can't be read.
     #[pyfunction]
+    #[pyo3(signature = (paths, threads, told, weights = None))]
     #[allow(clippy::needless_pass_by_value)]
     fn count_files<'py>(
         py: Python<'py>,
         paths: Vec<PathBuf>,
         threads: usize,
         told: Option<Bound<'py, PyAny>>,
+        weights: Option<&Weights>,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let counted = files::count(py, paths, threads, told.as_ref())?;
-        let made = counted.into_iter().map(|counts| match counts {
-            Ok(counts) => Ok((counts.ascii, counts.cjk, counts.other).into_pyobject(py)?.into_any()),
+        let counted = files::count(py, paths, weights.map(Weights::shared), threads, told.as_ref())?;
+        let made = counted.into_iter().map(|total| match total {
+            Ok(total) => {
+                let (counts, tokens) = (total.counts, total.weight.map(tokens_of_weight));
+                Ok((counts.ascii, counts.cjk, counts.other, tokens).into_pyobject(py)?.into_any())
+            }
             Err(error) => Ok(error.raw_os_error().unwrap_or_default().into_pyobject(py)?.into_any()),
         });
         made.collect()

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyString;
+use pyo3::types::{PyDict, PyString};
 use turnfit_core::features::{Features, INDICES, LETTERS, SHAPES};
 use turnfit_core::profile::{Rates, tokens_of_weight};
 use turnfit_core::scan::weigh::{self, Weigher};
@@ -14,11 +14,21 @@ use turnfit_core::script::ScriptCounts;
 
 use crate::columns::By;
 use crate::text::{Text, of_text};
+use crate::tariff::{Frames, Tariff};
 use crate::value::{DataUrls, MEDIUM, Paper, write};
+
+/// By what texts are priced, and what a provider adds to them.
+#[derive(Clone)]
+pub(crate) struct Pricing {
+    texts: Texts,
+    pub(crate) frames: Frames,
+    /// From a medium, and the dict that holds it, to tokens.
+    media: Option<Arc<Py<PyAny>>>,
+}
 
 /// By what texts are priced.
 #[derive(Clone)]
-pub(crate) enum Pricing {
+enum Texts {
     Script,
     Weights(Arc<weigh::Weights>),
     Callable(Arc<Py<PyAny>>),
@@ -27,17 +37,31 @@ pub(crate) enum Pricing {
 }
 
 impl Pricing {
-    /// Weights, a callable, or nothing for the script's rates.
+    pub(crate) const SCRIPT: Pricing = Pricing { texts: Texts::Script, frames: Frames::SCRIPT, media: None };
+
+    pub(crate) const KNOWN: Pricing = Pricing { texts: Texts::Known, frames: Frames::SCRIPT, media: None };
+
+    /// A tariff, weights, a callable, or nothing for the script's rates.
     pub(crate) fn of(pricing: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        let Some(pricing) = pricing.filter(|pricing| !pricing.is_none()) else { return Ok(Pricing::Script) };
+        let Some(pricing) = pricing.filter(|pricing| !pricing.is_none()) else { return Ok(Pricing::SCRIPT) };
+        if let Ok(tariff) = pricing.cast::<Tariff>() {
+            return Ok(tariff.get().pricing.clone());
+        }
         if let Ok(weights) = pricing.cast::<Weights>() {
-            return Ok(Pricing::Weights(weights.get().0.clone()));
+            let texts = Texts::Weights(weights.get().0.clone());
+            return Ok(Pricing { texts, ..Pricing::SCRIPT });
         }
         if pricing.is_callable() {
-            return Ok(Pricing::Callable(Arc::new(pricing.clone().unbind())));
+            let texts = Texts::Callable(Arc::new(pricing.clone().unbind()));
+            return Ok(Pricing { texts, ..Pricing::SCRIPT });
         }
         let kind = pricing.get_type().qualname()?;
-        Err(PyTypeError::new_err(format!("pricing must be Weights or a callable, not {kind}")))
+        Err(PyTypeError::new_err(format!("pricing must be a Tariff, Weights or a callable, not {kind}")))
+    }
+
+    /// The same texts' prices with these frames and prices of media.
+    pub(crate) fn framed(self, frames: Frames, media: Option<Py<PyAny>>) -> Self {
+        Pricing { texts: self.texts, frames, media: media.map(Arc::new) }
     }
 
     /// Whatever a caller may name a profile by.
@@ -53,60 +77,86 @@ impl Pricing {
 
     /// Whether both price alike.
     pub(crate) fn is(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Pricing::Script, Pricing::Script) | (Pricing::Known, Pricing::Known) => true,
-            (Pricing::Weights(ours), Pricing::Weights(theirs)) => Arc::ptr_eq(ours, theirs),
-            (Pricing::Callable(ours), Pricing::Callable(theirs)) => ours.is(theirs.as_ref()),
+        let texts = match (&self.texts, &other.texts) {
+            (Texts::Script, Texts::Script) | (Texts::Known, Texts::Known) => true,
+            (Texts::Weights(ours), Texts::Weights(theirs)) => Arc::ptr_eq(ours, theirs),
+            (Texts::Callable(ours), Texts::Callable(theirs)) => ours.is(theirs.as_ref()),
             _ => false,
-        }
+        };
+        let media = match (&self.media, &other.media) {
+            (None, None) => true,
+            (Some(ours), Some(theirs)) => Arc::ptr_eq(ours, theirs),
+            _ => false,
+        };
+        texts && media && self.frames == other.frames
     }
 
     /// The tokens of a string.
     pub(crate) fn text(&self, string: &Bound<'_, PyString>) -> PyResult<u64> {
-        match self {
-            Pricing::Script => Ok(Rates::SCRIPT.tokens(Text::of(string)?.counts(string.py()))),
+        match &self.texts {
+            Texts::Script => Ok(Rates::SCRIPT.tokens(Text::of(string)?.counts(string.py()))),
             _ => self.any_text(string),
         }
     }
 
     /// The tokens of whatever may be called a text.
     pub(crate) fn any_text(&self, text: &Bound<'_, PyAny>) -> PyResult<u64> {
-        match self {
-            Pricing::Script => of_text(text, |row| Rates::SCRIPT.tokens(row.scan())),
-            Pricing::Weights(weights) => of_text(text, |row| {
+        match &self.texts {
+            Texts::Script => of_text(text, |row| Rates::SCRIPT.tokens(row.scan())),
+            Texts::Weights(weights) => of_text(text, |row| {
                 let mut weigher = Weigher::new(weights);
                 row.weigh(&mut weigher);
                 tokens_of_weight(weigher.weight())
             }),
-            Pricing::Callable(callable) => match text.cast::<PyString>() {
+            Texts::Callable(callable) => match text.cast::<PyString>() {
                 Ok(string) => called(callable, string),
                 Err(_) => called(callable, &decoded(text)?),
             },
-            Pricing::Known => Ok(0),
+            Texts::Known => Ok(0),
         }
     }
 
     /// The tokens of a value as compact JSON, media included.
     pub(crate) fn json(&self, value: &Bound<'_, PyAny>, data_urls: DataUrls) -> PyResult<u64> {
-        let (media, tokens) = match self {
-            Pricing::Script => {
+        let (media, tokens) = match &self.texts {
+            Texts::Script => {
                 let mut counted = ScriptCounts::default();
                 let media = write(value, data_urls, &mut counted)?;
                 (media, Rates::SCRIPT.tokens(counted))
             }
-            Pricing::Weights(weights) => {
+            Texts::Weights(weights) => {
                 let mut weigher = Weigher::new(weights);
                 let media = write(value, data_urls, &mut weigher)?;
                 (media, tokens_of_weight(weigher.weight()))
             }
-            Pricing::Callable(callable) => {
+            Texts::Callable(callable) => {
                 let mut written = String::new();
                 let media = write(value, data_urls, &mut written)?;
                 (media, called(callable, &PyString::new(value.py(), &written))?)
             }
-            Pricing::Known => (0, 0),
+            Texts::Known => Default::default(),
         };
-        Ok(tokens + media * MEDIUM)
+        media.iter().try_fold(tokens, |tokens, medium| Ok(tokens + self.medium(medium, None)?))
+    }
+
+    /// The tokens of a picture, a sound or a file, as a message has it; its detail may
+    /// stand in the dict that holds it.
+    pub(crate) fn medium(
+        &self,
+        medium: &Bound<'_, PyAny>,
+        holder: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<u64> {
+        let Some(media) = &self.media else { return Ok(MEDIUM) };
+        let tokens = media.bind(medium.py()).call1((medium, holder))?;
+        tokens.extract().map_err(|_| not_tokens("the price of a medium", &tokens))
+    }
+
+    /// The tokens of an encrypted payload, of which the provider counts what is in it.
+    pub(crate) fn sealed(&self, string: &Bound<'_, PyString>) -> PyResult<u64> {
+        match self.frames.sealed(Text::of(string)?.len() as u64) {
+            Some(tokens) => Ok(tokens),
+            None => self.text(string),
+        }
     }
 }
 
@@ -123,10 +173,12 @@ fn character(code_point: u32) -> char {
 
 fn called(callable: &Py<PyAny>, text: &Bound<'_, PyString>) -> PyResult<u64> {
     let counted = callable.bind(text.py()).call1((text,))?;
-    counted.extract().map_err(|_| {
-        let told = counted.repr().map_or_else(|_| "something else".to_owned(), |told| told.to_string());
-        PyValueError::new_err(format!("the profile's callable must give a number of tokens, not {told}"))
-    })
+    counted.extract().map_err(|_| not_tokens("the profile's callable", &counted))
+}
+
+fn not_tokens(what: &str, given: &Bound<'_, PyAny>) -> PyErr {
+    let told = given.repr().map_or_else(|_| "something else".to_owned(), |told| told.to_string());
+    PyValueError::new_err(format!("{what} must give a number of tokens, not {told}"))
 }
 
 /// Counted.

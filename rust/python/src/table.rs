@@ -28,6 +28,8 @@ pub(crate) enum Use {
     Name,
     /// The content of a message or result; the arguments of a call.
     Body(Body),
+    /// An encrypted payload.
+    Sealed,
     /// A medium, whatever its form.
     Medium,
     /// A medium, or a text to be priced, as its `type` says.

@@ -9,12 +9,7 @@ use turnfit_core::facts::Role;
 use crate::pricing::Pricing;
 use crate::table::{Fields, Kind, role_named};
 use crate::text::Text;
-use crate::value::{self, DataUrls, MEDIUM};
-
-/// The frame that a provider puts around a message, and around a request, in
-/// tokens; OpenAI's published rule is 3 and 3
-/// (<https://cookbook.openai.com/examples/how_to_count_tokens_with_tiktoken>).
-pub(crate) const FRAME: u64 = 3;
+use crate::value::{self, DataUrls};
 
 /// Notes are shorter than this many characters; longer texts aren't compared with them.
 pub(crate) const NOTE_LENGTH: usize = 1024;
@@ -112,7 +107,7 @@ impl Tally {
 
     /// Begins a message.
     pub(crate) fn begin(&mut self) {
-        self.read.tokens = FRAME;
+        self.read.tokens = self.pricing.frames.message;
         self.read.rows.clear();
         self.read.marker = false;
         self.read.text = None;
@@ -151,6 +146,11 @@ impl Tally {
             self.read.marker |= kind == Kind::Marker;
             return None;
         }
+        self.read.tokens += match kind {
+            Kind::Call => self.pricing.frames.call,
+            Kind::Result => self.pricing.frames.result,
+            _ => 0,
+        };
         self.read.rows.push(ReadRow { kind, id: None, name: None, body: 0, text: None, clearable });
         Some(self.read.rows.len() - 1)
     }
@@ -206,17 +206,32 @@ impl Tally {
         Ok(())
     }
 
-    pub(crate) fn add_medium(&mut self) {
-        self.add_media(1);
+    /// An encrypted payload.
+    pub(crate) fn add_sealed(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let value = &value::sent_form(value)?;
+        let Ok(string) = value.cast::<PyString>() else { return self.add_text(value) };
+        self.pieces += 1;
+        self.read.tokens += self.pricing.sealed(string)?;
+        Ok(())
     }
 
-    pub(crate) fn add_media(&mut self, media: usize) {
+    /// A picture, a sound or a file, in the dict that holds it.
+    pub(crate) fn add_medium(
+        &mut self,
+        medium: &Bound<'_, PyAny>,
+        holder: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<()> {
         self.pieces += 1;
-        self.read.tokens += media as u64 * MEDIUM;
+        self.read.tokens += self.pricing.medium(medium, holder)?;
+        Ok(())
     }
 
     pub(crate) fn add_id(&mut self, value: &Bound<'_, PyAny>, row: Option<usize>) -> PyResult<()> {
-        let id = self.add_label(value)?;
+        let id = label(value)?;
+        if self.pricing.frames.ids {
+            self.read.tokens += self.pricing.text(&id)?;
+        }
+        let id = id.unbind();
         if let Some(row) = row {
             self.read.rows[row].id = Some(id);
         }
@@ -224,29 +239,23 @@ impl Tally {
     }
 
     pub(crate) fn add_name(&mut self, value: &Bound<'_, PyAny>, row: Option<usize>) -> PyResult<()> {
-        let name = self.add_label(value)?;
+        let name = label(value)?;
+        self.read.tokens += self.pricing.text(&name)?;
+        let name = name.unbind();
         if let Some(row) = row {
             self.read.rows[row].name = Some(name);
         }
         Ok(())
     }
 
-    fn add_label(&mut self, value: &Bound<'_, PyAny>) -> PyResult<Py<PyString>> {
-        let string = match value.cast::<PyString>() {
-            Ok(string) => string.clone(),
-            Err(_) => value.str()?,
-        };
-        self.read.tokens += self.pricing.text(&string)?;
-        Ok(string.unbind())
-    }
-
-    /// `("text", text)`, `("medium",)`, `("call", id, name, arguments)` or
+    /// `("text", text)`, `("medium",)` or
+    /// `("medium", medium)`, `("call", id, name, arguments)` or
     /// `("result", id, name, content, clearable)`.
     fn add_object_row(&mut self, row: &Bound<'_, PyTuple>) -> PyResult<()> {
         let kind: String = row.get_item(0)?.extract()?;
         let wanted = match kind.as_str() {
             "text" => 2,
-            "medium" => 1,
+            "medium" => row.len().clamp(1, 2),
             "call" => 4,
             "result" => 5,
             other => return Err(PyValueError::new_err(format!("unknown kind of row {other:?}"))),
@@ -260,8 +269,8 @@ impl Tally {
         let (kind, clearable) = match kind.as_str() {
             "text" => return self.add_text(&row.get_item(1)?),
             "medium" => {
-                self.add_medium();
-                return Ok(());
+                let medium = row.iter().nth(1).unwrap_or_else(|| row.py().None().into_bound(row.py()));
+                return self.add_medium(&medium, None);
             }
             "call" => (Kind::Call, true),
             _ => (Kind::Result, row.get_item(4)?.extract()?),
@@ -277,7 +286,7 @@ impl Tally {
         self.add_object_body(&row.get_item(3)?, number)
     }
 
-    /// Arguments, or one text, or a tuple of texts and media (`None`).
+    /// Arguments, or one text, or a tuple of texts and media (each in a tuple, or `None`).
     fn add_object_body(&mut self, body: &Bound<'_, PyAny>, row: Option<usize>) -> PyResult<()> {
         let opened = self.open_body();
         let Ok(parts) = body.cast::<PyTuple>() else {
@@ -287,13 +296,23 @@ impl Tally {
         };
         for part in parts {
             if part.is_none() {
-                self.add_medium();
+                self.add_medium(&part, None)?;
+            } else if let Ok(medium) = part.cast::<PyTuple>() {
+                self.add_medium(&medium.get_item(0)?, None)?;
             } else {
                 self.add_text(&part)?;
             }
         }
         self.close_body(row, opened);
         Ok(())
+    }
+}
+
+/// An id or a name, which some send as a number.
+fn label<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
+    match value.cast::<PyString>() {
+        Ok(string) => Ok(string.clone()),
+        Err(_) => value.str(),
     }
 }
 
@@ -312,7 +331,7 @@ impl Reading {
     pub(crate) fn new(role: &str, rows: &Bound<'_, PyAny>) -> PyResult<Self> {
         let items = rows.try_iter()?.collect::<PyResult<Vec<_>>>()?;
         let rows = PyTuple::new(rows.py(), items)?;
-        let by_script = Arc::new(read_rows(role_named(role)?, &rows, Pricing::Script)?);
+        let by_script = Arc::new(read_rows(role_named(role)?, &rows, Pricing::SCRIPT)?);
         Ok(Reading { rows: rows.unbind(), by_script, priced: Mutex::new(None) })
     }
 
@@ -325,7 +344,7 @@ impl Reading {
 
 impl Reading {
     pub(crate) fn priced_by(&self, py: Python<'_>, pricing: &Pricing) -> PyResult<Arc<Read>> {
-        if pricing.is(&Pricing::Script) || pricing.is(&Pricing::Known) {
+        if pricing.is(&Pricing::SCRIPT) || pricing.is(&Pricing::KNOWN) {
             return Ok(self.by_script.clone());
         }
         let last = |priced: &Mutex<Option<(Pricing, Arc<Read>)>>| {

@@ -35,8 +35,12 @@ pub(crate) trait Paper {
 }
 
 /// Writes a value; gives the media in it, which are not written.
-pub(crate) fn write(value: &Bound<'_, PyAny>, data_urls: DataUrls, paper: &mut impl Paper) -> PyResult<u64> {
-    let mut json = Json { paper, media: 0, data_urls };
+pub(crate) fn write<'py>(
+    value: &Bound<'py, PyAny>,
+    data_urls: DataUrls,
+    paper: &mut impl Paper,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let mut json = Json { paper, media: Vec::new(), data_urls };
     let mut open = Vec::new();
     open.extend(json.add(value)?);
     while let Some(container) = open.last_mut() {
@@ -59,9 +63,9 @@ pub(crate) fn write(value: &Bound<'_, PyAny>, data_urls: DataUrls, paper: &mut i
     Ok(json.media)
 }
 
-struct Json<'p, P> {
+struct Json<'p, 'py, P> {
     paper: &'p mut P,
-    media: u64,
+    media: Vec<Bound<'py, PyAny>>,
     data_urls: DataUrls,
 }
 
@@ -112,9 +116,9 @@ fn is_data_url(text: &Text<'_>) -> bool {
     head.windows(8).any(|window| window == b";base64,")
 }
 
-impl<P: Paper> Json<'_, P> {
+impl<'py, P: Paper> Json<'_, 'py, P> {
     /// Writes a value; gives back one of which the parts are to be written.
-    fn add<'py>(&mut self, value: &Bound<'py, PyAny>) -> PyResult<Option<Container<'py>>> {
+    fn add(&mut self, value: &Bound<'py, PyAny>) -> PyResult<Option<Container<'py>>> {
         if let Ok(string) = value.cast::<PyString>() {
             self.add_string(string)?;
         } else if let Ok(dict) = value.cast::<PyDict>() {
@@ -130,7 +134,7 @@ impl<P: Paper> Json<'_, P> {
         Ok(None)
     }
 
-    fn open<'py>(
+    fn open(
         &mut self,
         items: impl Iterator<Item = (Option<Bound<'py, PyAny>>, Bound<'py, PyAny>)>,
         [start, end]: [&'static [u8; 1]; 2],
@@ -150,10 +154,10 @@ impl<P: Paper> Json<'_, P> {
         Ok(())
     }
 
-    fn add_string(&mut self, string: &Bound<'_, PyString>) -> PyResult<()> {
+    fn add_string(&mut self, string: &Bound<'py, PyString>) -> PyResult<()> {
         let text = Text::of(string)?;
         if self.data_urls == DataUrls::AreMedia && is_data_url(&text) {
-            self.media += 1;
+            self.media.push(string.clone().into_any());
         } else {
             self.add_text(string.py(), &text);
         }

@@ -79,10 +79,10 @@ ANTHROPIC = Format(
         "document": Shape("plain", _SOURCE),
         "thinking": Shape(
             "plain",
-            {**_FREE_IN_BLOCKS, "thinking": "text", "signature": "text"},
+            {**_FREE_IN_BLOCKS, "thinking": "text", "signature": "sealed"},
             signed="signature",
         ),
-        "redacted_thinking": Shape("plain", {**_FREE_IN_BLOCKS, "data": "text"}),
+        "redacted_thinking": Shape("plain", {**_FREE_IN_BLOCKS, "data": "sealed"}),
         "tool_use": Shape("call", _CALL_FIELDS),
         "tool_result": Shape("result", _RESULT_FIELDS),
         # The provider replaced what was before by it, and wants it back as it is
@@ -92,7 +92,7 @@ ANTHROPIC = Format(
             {
                 **_FREE_IN_BLOCKS,
                 "content": "text",
-                "encrypted_content": "text",
+                "encrypted_content": "sealed",
                 "signature": "free",
             },
         ),

@@ -76,9 +76,9 @@ _BLOCK = Shape(
         "guardContent": {"text": {"text": "text", "qualifiers": "free"}, "image": "medium"},
         "reasoningContent": {
             "reasoningText": Shape(
-                "plain", {"text": "text", "signature": "text"}, signed="signature"
+                "plain", {"text": "text", "signature": "sealed"}, signed="signature"
             ),
-            "redactedContent": "text",
+            "redactedContent": "sealed",
         },
     },
 )

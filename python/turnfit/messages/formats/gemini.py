@@ -59,7 +59,7 @@ _PART = Shape(
         {
             "text": "text",
             "thought": "free",
-            "thoughtSignature": "text",
+            "thoughtSignature": "sealed",
             "inlineData": "medium",
             "fileData": "medium",
             "videoMetadata": "free",

@@ -292,10 +292,10 @@ LANGCHAIN = Format(
         },
         "thinking": Shape(
             "plain",
-            {**_FREE_IN_PARTS, "thinking": "text", "signature": "text"},
+            {**_FREE_IN_PARTS, "thinking": "text", "signature": "sealed"},
             signed="signature",
         ),
-        "redacted_thinking": Shape("plain", {**_FREE_IN_PARTS, "data": "text"}),
+        "redacted_thinking": Shape("plain", {**_FREE_IN_PARTS, "data": "sealed"}),
         "tool_use": _USE,
         "tool_call": Shape(
             "call",

@@ -12,6 +12,7 @@ The value of a key says what stands there:
 ``id``     the id that pairs a call with its results
 ``name``   a tool's name
 ``body``   the content of a message or result; the arguments of a call
+``sealed`` an encrypted payload: a signature, reasoning
 ``medium`` a picture, a sound, a file
 ``source`` a medium, or a text, as its ``type`` says
 a `Body`   likewise, where it is built in a way of its own
@@ -147,10 +148,10 @@ class Format:
         join: a request in which neighbours of one role are merged, in copies.
         split: a history in which turnfit's notes stand by themselves again, in copies.
         reader: for messages that are objects: from a message to ``(role, rows)``, or None
-            for what is no message. Rows are ``("text", text)``, ``("medium",)``,
+            for what is no message. Rows are ``("text", text)``, ``("medium", medium)``,
             ``("call", id, name, arguments)`` and ``("result", id, name, content,
-            clearable)``, where a content is a text, or a tuple of texts and of None for
-            a medium; ids and names may be None.
+            clearable)``, where a content is a text, or a tuple of texts and of media, each
+            in a tuple of its own; ids, names and media may be None.
         rewriter: likewise: from a message and ``{row: new body}`` to a changed copy.
         is_class: for messages that are objects with their fields in a dict: whether a
             class is one of theirs.
