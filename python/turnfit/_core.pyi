@@ -138,9 +138,7 @@ class Recogniser:
 @final
 class Reading:
     def __new__(cls, role: str, rows: Sequence[tuple[Any, ...]]) -> Reading: ...
-    def tokens(
-        self, pricing: Tariff | Weights | Callable[[str], int] | None = None
-    ) -> int: ...
+    def tokens(self, pricing: Tariff | Weights | Callable[[str], int] | None = None) -> int: ...
 
 @final
 class Tariff:
@@ -169,7 +167,7 @@ class Terms:
         clear_inputs: bool,
         pinned: set[int] | Callable[[Any], bool],
         treatment: Callable[[str], tuple[bool, bool]],
-        pricing: Weights | Callable[[str], int] | None,
+        pricing: Tariff | Weights | Callable[[str], int] | None,
         scale: float,
     ) -> Terms: ...
 
