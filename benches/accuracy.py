@@ -1,8 +1,8 @@
 """How far estimates are off, beside the rules of thumb that others use.
 
-``PYTHONPATH=tests python -m benches.accuracy COUNTS.tsv`` writes docs/accuracy.md from a table of true counts,
-from the errors that the shipped profiles and frames bear (those on sources left out of their
-fit), and from the Claude Code sessions in ``trajectories`` beside the table.
+``PYTHONPATH=tests python -m benches.accuracy COUNTS.tsv`` writes docs/accuracy.md from a table
+of true counts, from the errors that the shipped profiles and frames bear (those on sources left
+out of their fit), and from recorded Claude Code sessions.
 """
 
 from __future__ import annotations
@@ -115,10 +115,11 @@ def _means(tokenizers: list[str]) -> str:
 def _requests() -> str:
     """The errors of whole requests, by provider."""
     frames = json.loads((DATA / "frames@1.json").read_text("utf-8"))
-    return "\n".join(
-        f"| {name} | {row['requests']} | {row['median']:.1f} | {row['p95']:.1f} | {row['bias']:+.1f} |"
-        for name, row in frames["provenance"]["errors"]["by provider"].items()
-    )
+    rows = []
+    for name, row in frames["provenance"]["errors"]["by provider"].items():
+        cells = (name, row["requests"], row["median"], row["p95"], f"{row['bias']:+}")
+        rows.append(f"| {' | '.join(map(str, cells))} |")
+    return "\n".join(rows)
 
 
 def _predictions() -> str:

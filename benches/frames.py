@@ -18,7 +18,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import date
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -50,7 +50,19 @@ each of a rate."""
 MOST = 1.5
 """A token of a definition costs no more than so many."""
 REST = "open"
-CLOSED = frozenset(("claude", "claude-4.7", "openai", "openai-5", "gemini-2.0", "gemini-2.5", "gemini-3", "nova", "command-r"))
+CLOSED = frozenset(
+    (
+        "claude",
+        "claude-4.7",
+        "openai",
+        "openai-5",
+        "gemini-2.0",
+        "gemini-2.5",
+        "gemini-3",
+        "nova",
+        "command-r",
+    )
+)
 
 VERTEX = "/v1beta1/projects"
 """Vertex AI's usage leaves out tools and thought signatures, that of the Gemini API doesn't."""
@@ -96,7 +108,7 @@ def pair(provider: str, test: str, model: str, request: Request, reported: int) 
     return Pair(provider, test, family_of(name, model), reported, texts, ids, tuple(counts))
 
 
-@lru_cache(maxsize=None)
+@cache
 def framed(name: str, field: str | None) -> Profile:
     """The profile with nothing but one of the frames' figures, at 1."""
     one: dict[str, Any] = {field: type(getattr(NOTHING, field))(1)} if field else {}
@@ -197,7 +209,10 @@ def main(folder: Path) -> None:
             "inputs": "usagepairs-*.jsonl: recorded requests of pydantic-ai's tests",
             "fitted": date.today().isoformat(),
             "requests": len(chosen),
-            "errors": {"by provider": summary(long, "provider"), "by family": summary(found, "family")},
+            "errors": {
+                "by provider": summary(long, "provider"),
+                "by family": summary(found, "family"),
+            },
         },
         "families": {
             name: {

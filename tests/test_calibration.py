@@ -71,6 +71,56 @@ def test_the_command_makes_a_profile_of_a_folder(tmp_path: Path) -> None:
     assert profile_of(json.loads(out.read_text("utf-8"))).name == "count_words"
 
 
+def test_the_script_of_a_piece_is_that_of_most_of_its_letters() -> None:
+    texts = {
+        "a/en": "plain words " * 30,
+        "a/ru": "слова words " * 30,
+        "a/ja": "日本語のテキスト " * 30,
+        "a/quote": "plain words and more of them, naïve " * 10,
+    }
+    samples = counted_samples(texts, count_words)
+    scripts = {
+        (source, script)
+        for source, script in zip(samples.sources.tolist(), samples.scripts.tolist(), strict=True)
+    }
+    assert scripts == {
+        ("a/en", "ASCII"),
+        ("a/ru", "Cyrillic"),
+        ("a/ja", "CJK punctuation, kana"),
+        ("a/quote", "ASCII"),
+    }
+
+
+class TestTheReport:
+    @pytest.fixture
+    def arguments(self, tmp_path: Path) -> list[str]:
+        for number in range(12):
+            for kind, words in ("ru", "слово и дело "), ("en", "words and numbers 12 "):
+                target = tmp_path / kind / f"{number}.txt"
+                target.parent.mkdir(exist_ok=True)
+                target.write_text(words * (60 + number) * 4, "utf-8")
+        return ["calibrate", str(tmp_path), "--tokenizer", f"{__name__}:count_words"]
+
+    def test_it_draws_the_errors_of_each_kind_and_script(self, arguments: list[str]) -> None:
+        result = CliRunner().invoke(commands, arguments)
+        drawn = result.output.partition("95th percentile")[2].splitlines()
+        names = {line.rpartition("  ")[2] for line in drawn[2:]}
+        assert names == {"ru, Cyrillic", "en, ASCII"}
+
+    def test_it_is_drawn_of_ascii_where_the_terminal_has_no_more(
+        self, arguments: list[str]
+    ) -> None:
+        result = CliRunner(charset="ascii").invoke(commands, arguments)
+        assert result.exit_code == 0
+        assert "median ### and 95th percentile ---" in result.output
+
+    def test_json_has_the_same_figures(self, arguments: list[str]) -> None:
+        result = CliRunner().invoke(commands, [*arguments, "--json"])
+        by_script = json.loads(result.stdout)["by script"]
+        assert set(by_script) == {"en", "ru"}
+        assert by_script["ru"]["Cyrillic"]["pieces"] > 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

@@ -26,7 +26,7 @@ DATA = json.loads(
     files("turnfit.tokens").joinpath("data", "frames", "frames@1.json").read_text("utf-8")
 )
 USER = {"role": "user", "content": "What is the weather?"}
-CALL = {
+CALL: dict[str, Any] = {
     "role": "assistant",
     "content": [{"type": "tool_use", "id": "toolu_1", "name": "look", "input": {}}],
 }
@@ -63,7 +63,9 @@ def pairs(path: Path) -> list[tuple[str, int, int]]:
 
 @needs_corpus
 class TestReportedUsage:
-    @pytest.mark.parametrize("path", sorted(FOLDER.glob("usagepairs-*.jsonl")), ids=lambda p: p.name)
+    @pytest.mark.parametrize(
+        "path", sorted(FOLDER.glob("usagepairs-*.jsonl")), ids=lambda p: p.name
+    )
     def test_a_request_is_known_within_five_percent(self, path: Path) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

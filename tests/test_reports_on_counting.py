@@ -37,6 +37,7 @@ def whole_files() -> dict[str, tuple[str, dict[str, str]]]:
         rows = {row["path"]: row for row in csv.DictReader(lines, delimiter="\t")}
     return {path: ((CORPUS / path).read_bytes().decode(), row) for path, row in rows.items()}
 
+
 # --- count --------------------------------------------------------------------------------------
 
 

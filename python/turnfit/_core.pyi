@@ -139,9 +139,7 @@ class Recogniser:
 @final
 class Reading:
     def __new__(cls, role: str, rows: Sequence[tuple[Any, ...]]) -> Reading: ...
-    def tokens(
-        self, pricing: Tariff | Weights | Callable[[str], int] | None = None
-    ) -> int: ...
+    def tokens(self, pricing: Tariff | Weights | Callable[[str], int] | None = None) -> int: ...
 
 @final
 class Tariff:

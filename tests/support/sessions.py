@@ -43,4 +43,4 @@ def _calls(path: Path, by_model: bool) -> Iterator[tuple[int, Any]]:
 def _model(path: Path) -> str:
     rows = map(json.loads, path.read_text("utf-8").splitlines())
     messages = (row.get("message") or {} for row in rows)
-    return next(message["model"] for message in messages if "model" in message)
+    return str(next(message["model"] for message in messages if "model" in message))

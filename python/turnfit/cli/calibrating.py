@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 
 __all__ = ["calibrate_profile", "print_errors"]
 
+_WIDTH = 40
+"""Columns of the longest bar."""
+_MOST = 100
+"""Errors beyond are drawn as this, in percent."""
 _HEAD = ("pieces", "median", "p95", "bias", "fitted median", "fitted p95", "above bound", "bound")
 
 
@@ -82,7 +87,9 @@ def print_errors(made: Calibrated, as_json: bool) -> None:
     """The errors on sources that the fit had not seen, by kind of text."""
     errors = made.errors()
     if as_json:
-        click.echo(json.dumps({"profile": str(made.profile), **errors}, indent=2))
+        by_script = made.errors_by_script()
+        told = {"profile": str(made.profile), **errors, "by script": by_script}
+        click.echo(json.dumps(told, indent=2))
         return
     click.echo(f"{made.profile}: {len(made.samples):,} pieces, margin {made.profile.margin:.1%}")
     click.echo("errors in % on sources left out of the fit, and on those it was fitted to:")
@@ -90,3 +97,36 @@ def print_errors(made: Calibrated, as_json: bool) -> None:
     for kind, row in errors.items():
         figures = "".join(f"{row[title]:>15,}" for title in _HEAD)
         click.echo(f"{figures}  {printable(kind)}")
+    click.echo()
+    print_plot(made)
+
+
+def print_plot(made: Calibrated) -> None:
+    """Bars of the errors by kind and script, the worst first: what to gather more texts of."""
+    bar, line = _signs()
+    rows = [
+        (row, f"{kind}, {script}")
+        for kind, scripts in made.errors_by_script().items()
+        for script, row in scripts.items()
+    ]
+    if not rows:
+        return
+    rows.sort(key=lambda entry: -entry[0]["median"])
+    most = min(_MOST, max(row["p95"] for row, _ in rows)) or 1
+    click.echo(f"median {bar * 3} and 95th percentile {line * 3}, up to {most:g} %:")
+    click.echo(" " * _WIDTH + f"{'median':>8}{'p95':>8}{'pieces':>8}  kind, script")
+    for row, name in rows:
+        lengths = [round(_WIDTH * min(row[key], most) / most) for key in ("median", "p95")]
+        drawn = bar * lengths[0] + line * (lengths[1] - lengths[0])
+        figures = f"{row['median']:>8,}{row['p95']:>8,}{row['pieces']:>8,}"
+        click.echo(f"{drawn:<{_WIDTH}}{figures}  {printable(name)}")
+
+
+def _signs() -> tuple[str, str]:
+    """What bars are drawn of, as far as the terminal can show it."""
+    signs = ("\N{FULL BLOCK}", "\N{BOX DRAWINGS LIGHT HORIZONTAL}")
+    try:
+        "".join(signs).encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return "#", "-"
+    return signs

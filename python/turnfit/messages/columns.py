@@ -78,7 +78,10 @@ def estimate_messages_many(
     tariffs = {str(profile): _tariff(profile) for profile in profiles}
     if hasattr(column, "__arrow_c_array__") or hasattr(column, "__arrow_c_stream__"):
         priced = [_priced_or_null(n, row, format, tariffs) for n, row in _arrow_rows(column)]
-        return {name: _core.arrow_of([row and row[name] for row in priced]) for name in tariffs}
+        return {
+            name: _core.arrow_of([None if row is None else row[name] for row in priced])
+            for name in tariffs
+        }
     return _as_numpy(_rows(column), format, tariffs)
 
 
@@ -100,7 +103,8 @@ def _as_numpy(
 def _rows(column: Any) -> Iterable[Any]:
     if isinstance(column, str | bytes | dict):
         raise TypeError(f"column must hold rows, not be {type(column).__name__}")
-    return column.tolist() if hasattr(column, "tolist") else column
+    rows: Iterable[Any] = column.tolist() if hasattr(column, "tolist") else column
+    return rows
 
 
 def _arrow_rows(column: Any) -> Iterable[tuple[int, Any]]:

@@ -102,7 +102,9 @@ def _is_answer(definition: Any) -> bool:
         return False
     kind = definition.get("type")
     schema_like = kind in ("object", "array", "string") or isinstance(kind, list)
-    return "name" not in definition and (schema_like or not any(key in definition for key in _NAMES))
+    return "name" not in definition and (
+        schema_like or not any(key in definition for key in _NAMES)
+    )
 
 
 def _declared(definition: Any) -> int:

@@ -258,7 +258,7 @@ def _is_image(medium: Any, holder: Any) -> bool:
     if isinstance(medium, str) and medium.startswith("data:"):
         return medium.startswith("data:image/")
     told = [each for each in (medium, holder) if isinstance(each, Mapping)]
-    types = [each[key] for each in told for key in _TYPED_IN if isinstance(each.get(key), str)]
+    types = [str(each[key]) for each in told for key in _TYPED_IN if isinstance(each.get(key), str)]
     if types:
         return types[0].startswith("image/")
     return any(each.get("type") in _IMAGES or "image" in each for each in told)

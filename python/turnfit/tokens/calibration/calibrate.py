@@ -61,6 +61,19 @@ class Calibrated:
             if chosen.any()
         }
 
+    def errors_by_script(self) -> dict[str, dict[str, dict[str, float]]]:
+        """The same figures by kind of text and, in it, by script, as `Samples.scripts` has it."""
+        samples = self.samples
+        long = ~samples.whole & (samples.lengths >= SHORT)
+        return {
+            kind: {
+                script: self._errors(of_kind & (samples.scripts == script))
+                for script in sorted(set(samples.scripts[of_kind].tolist()))
+            }
+            for kind in _ordered(samples)
+            if (of_kind := long & (samples.kinds == kind)).any()
+        }
+
     def _errors(self, chosen: NDArray[np.bool_]) -> dict[str, float]:
         true = self.samples.counts[chosen]
         off = self.left_out[chosen] / true - 1

@@ -5,13 +5,15 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from turnfit.tokens.profiles import Features, features_many
+from turnfit.tokens.profiles import ASCII_GROUP, Features, features_many
+from turnfit.tokens.weights import CHARACTERS, GROUPS, LENGTH
 
 __all__ = ["Samples", "corpus_samples", "counted_samples", "known_columns"]
 
@@ -43,6 +45,30 @@ class Samples:
 
     def __len__(self) -> int:
         return len(self.counts)
+
+    @cached_property
+    def scripts(self) -> NDArray[np.str_]:
+        """The script of each piece: of the `GROUPS`, or ASCII, that with the most characters;
+        ASCII only where the others are less than a tenth."""
+        features, names = self.features, np.array([ASCII_GROUP, *(group.name for group in GROUPS)])
+        pieces = np.repeat(np.arange(len(features)), np.diff(features.offsets))
+        groups = _group_of_each_index()[features.indices]
+        counted = groups >= 0
+        counts = np.zeros((len(features), len(names)), np.int64)
+        np.add.at(counts, (pieces[counted], groups[counted]), features.counts[counted])
+        others = counts[:, 1:]
+        is_ascii = others.sum(1) * 10 < counts.sum(1)
+        scripts: NDArray[np.str_] = names[np.where(is_ascii, 0, 1 + others.argmax(1))]
+        return scripts
+
+
+def _group_of_each_index() -> NDArray[np.int64]:
+    """The number of the group that each feature's characters are of; -1 for other features."""
+    groups = np.full(LENGTH, -1)
+    groups[CHARACTERS.start : CHARACTERS.start + 0x80] = 0
+    for number, group in enumerate(GROUPS, 1):
+        groups[list(group.indices)] = number
+    return groups
 
 
 @dataclass(frozen=True)
