@@ -85,6 +85,12 @@ fn load_some(bytes: &[u8]) -> __m512i {
     }
 }
 
+#[inline]
+#[target_feature(enable = "avx512bw")]
+fn load_from(bytes: &[u8], at: usize) -> __m512i {
+    load_some(bytes.get(at..).unwrap_or_default())
+}
+
 #[target_feature(enable = "avx512bw,avx512vbmi")]
 pub(in super::super) fn weigh_ucs2(_: &Weights, units: &[u16], mut room: Room<'_>) -> Filled {
     by_blocks!(units, room, put_ucs2)
@@ -251,9 +257,9 @@ impl Block {
     #[inline]
     #[target_feature(enable = "avx512bw")]
     fn of(bytes: &[u8]) -> Self {
-        let [here, second, fourth] = match bytes.len() {
-            67.. => [load(bytes, 0), load(bytes, 1), load(bytes, 3)],
-            length => [0, 1, 3].map(|at| load_some(&bytes[at.min(length)..length.min(at + BLOCK)])),
+        let (here, second, fourth) = match bytes.len() {
+            67.. => (load(bytes, 0), load(bytes, 1), load(bytes, 3)),
+            _ => (load_from(bytes, 0), load_from(bytes, 1), load_from(bytes, 3)),
         };
         Self { here, second, fourth, high: _mm512_movepi8_mask(here), lanes: lanes(bytes.len()) }
     }
