@@ -6,9 +6,10 @@
 
 use std::arch::x86_64::*;
 
-use super::super::super::kernel::BLOCK;
+use super::super::super::kernel::{AHEAD, BLOCK};
 use super::super::super::weigh::encodings::decode;
 use super::super::super::weigh::{Filled, Room, Weights};
+use super::super::prefetch;
 use super::{load, store};
 use crate::features::index;
 
@@ -48,11 +49,21 @@ macro_rules! by_blocks {
     ($units:ident, $room:ident, $put:ident) => {{
         let length = $units.len().min($room.blocks(0));
         for at in (0..length).step_by(BLOCK) {
+            ask_ahead($units, at);
             let here = &$units[at..length];
             $put(&here[..here.len().min(BLOCK)], &mut $room, at);
         }
         Filled { read: length, written: length, sum: 0 }
     }};
+}
+
+/// Asks for the memory of a block further on.
+#[inline(always)]
+pub(super) fn ask_ahead<T>(units: &[T], at: usize) {
+    let line = BLOCK / size_of::<T>();
+    for ahead in (AHEAD / size_of::<T>()..).step_by(line).take(size_of::<T>()) {
+        prefetch(units, at + ahead);
+    }
 }
 
 #[target_feature(enable = "avx512bw,avx512vbmi")]
@@ -218,6 +229,7 @@ fn put_valid(bytes: &[u8], room: &mut Room<'_>, mut filled: Filled) -> Filled {
     // Bytes of the block that belong to a character before it.
     let mut owed = 0;
     while filled.read < bytes.len() && room.blocks(filled.written) > 0 {
+        ask_ahead(bytes, filled.read);
         let block = Block::of(&bytes[filled.read..]);
         if block.high == 0 && owed == 0 {
             store(room.characters, filled.written, block.here);

@@ -65,6 +65,9 @@ pub(super) fn weigh_ascii(weights: &Weights, bytes: &[u8], at: usize) -> Filled 
     while let Some(stripe) = bytes[at + filled.read..].first_chunk::<STRIPE>()
         && is_ascii(stripe)
     {
+        for block in (0..STRIPE).step_by(BLOCK) {
+            fill::ask_ahead(bytes, at + filled.read + block);
+        }
         filled.sum += blocks_at(tables, bytes, &[], at + filled.read, STRIPE / BLOCK);
         filled.read += STRIPE;
     }
