@@ -78,6 +78,12 @@ def profile_promises(run: Run) -> Iterator[str]:
         given, task = f"{kind}, 100 KB", "estimate by profile"
         what = f"by a profile ({given}) at least {least} times as fast as {peer}"
         yield verdict(what, run.median(task, given, peer), run.median(task, given), least=least)
+    for kind in ("English", "Russian", "Chinese", "source code"):
+        for own in ("turnfit", "turnfit (bytes)"):
+            what = f"by a profile ({kind}, 10 MB; {own}) within the time of 4 GB/s of UTF-8"
+            yield verdict(
+                what, 10e6 / 4e9, run.median("estimate by profile", f"{kind}, 10 MB", own), least=1
+            )
 
 
 def column_promises(run: Run) -> Iterator[str]:

@@ -67,6 +67,32 @@ def ticked_amid(history: list[Any], ticks: list[float]) -> bool:
     return any(start + quarter < tick < end - quarter for tick in ticks)
 
 
+def test_other_threads_run_while_a_profile_weighs_long_rows_of_a_list() -> None:
+    column = ["Long rows of ASCII are read to be weighed. " * 100_000] * 40
+    ticks: list[float] = []
+    done = threading.Event()
+
+    def tick() -> None:
+        while not done.is_set():
+            ticks.append(time.perf_counter())
+
+    ticker = threading.Thread(target=tick)
+    ticker.start()
+    try:
+        assert any(ticked_while_priced(column, ticks) for _ in range(10))
+    finally:
+        done.set()
+        ticker.join()
+
+
+def ticked_while_priced(column: list[str], ticks: list[float]) -> bool:
+    start = time.perf_counter()
+    tf.estimate_many(column, profile="o200k_base")
+    end = time.perf_counter()
+    quarter = (end - start) / 4
+    return any(start + quarter < tick < end - quarter for tick in ticks)
+
+
 def test_a_conversation_in_use_by_another_thread_is_an_error_that_says_so() -> None:
     conversation = tf.Conversation(budget=10_000)
     reading, seen = threading.Event(), threading.Event()

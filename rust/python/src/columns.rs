@@ -62,6 +62,12 @@ pub(crate) enum By<'a> {
 }
 
 impl By<'_> {
+    /// Whether other threads should run while a row is priced.
+    #[inline]
+    fn takes_long(self, row: &Row<'_>) -> bool {
+        row.is_long() && !(matches!(self, By::Script) && row.is_known_ascii())
+    }
+
     #[inline]
     fn price<P: Price>(self, row: &Row<'_>) -> P::Native {
         match self {
@@ -310,7 +316,7 @@ fn of_short_texts<P: Price>(items: &Items<'_>, by: By<'_>, threads: usize) -> (V
         filled(items.len(), items.len() * SHORT_TEXT, threads, |first, stretch: &mut [P::Native]| {
             for (row, price) in (first..).zip(stretch) {
                 match items.row(row) {
-                    Some(text) if !text.is_long() => *price = by.price::<P>(&text),
+                    Some(text) if !by.takes_long(&text) => *price = by.price::<P>(&text),
                     _ => left.lock().unwrap_or_else(PoisonError::into_inner).push(row),
                 }
             }

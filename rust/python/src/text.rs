@@ -305,10 +305,16 @@ impl Row<'_> {
         }
     }
 
-    /// Whether it is so long that other threads should run meanwhile.
+    /// Whether it is so long that other threads should run while it is read.
     #[inline]
     pub(crate) fn is_long(&self) -> bool {
-        !matches!(self, Row::Text(Text::Ascii(_))) && self.len() >= LONG
+        self.len() >= LONG
+    }
+
+    /// Whether its classes can be counted without reading it.
+    #[inline]
+    pub(crate) fn is_known_ascii(&self) -> bool {
+        matches!(self, Row::Text(Text::Ascii(_)))
     }
 }
 

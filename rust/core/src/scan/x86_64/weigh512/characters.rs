@@ -59,10 +59,34 @@ fn add_high(tables: &Tables, leads: &[u8], seconds: &[u8], at: usize, sums: &mut
     let indices = select(0x3F, load(seconds, at), _mm512_slli_epi16::<6>(lead));
     let windows = _mm512_or_si512(lead, _mm512_set1_epi8(1));
     let mut left = _mm512_cmpge_epu8_mask(lead, _mm512_set1_epi8(0xC0_u8 as i8));
+    if _mm512_mask_cmplt_epu8_mask(
+        left,
+        _mm512_sub_epi8(lead, _mm512_set1_epi8(0xE4_u8 as i8)),
+        _mm512_set1_epi8(6),
+    ) != 0
+    {
+        // Where there is one ideograph there are others, of all three windows.
+        for lead in [0xE4, 0xE6, 0xE8] {
+            left &= !add_window(tables, [indices, windows], lead, left, sums);
+        }
+    }
     while left != 0 {
         let first = leads[at + left.trailing_zeros() as usize];
-        let lanes = _mm512_mask_cmpeq_epi8_mask(left, windows, _mm512_set1_epi8((first | 1) as i8));
-        sums.add::<1>(look_up(indices, lanes, &tables.windows[usize::from(first >> 1 & 0x1F)]));
-        left &= !lanes;
+        left &= !add_window(tables, [indices, windows], first, left, sums);
     }
+}
+
+/// Adds those of some lanes that are in the window of a lead byte; gives which these are.
+#[inline]
+#[target_feature(enable = "avx512bw,avx512vbmi,avx512vnni")]
+fn add_window(
+    tables: &Tables,
+    [indices, windows]: [__m512i; 2],
+    lead: u8,
+    lanes: u64,
+    sums: &mut Sums,
+) -> u64 {
+    let lanes = _mm512_mask_cmpeq_epi8_mask(lanes, windows, _mm512_set1_epi8((lead | 1) as i8));
+    sums.add::<1>(look_up(indices, lanes, &tables.windows[usize::from(lead >> 1 & 0x1F)]));
+    lanes
 }

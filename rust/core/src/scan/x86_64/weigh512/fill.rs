@@ -6,9 +6,10 @@
 
 use std::arch::x86_64::*;
 
-use super::super::super::kernel::BLOCK;
+use super::super::super::kernel::{AHEAD, BLOCK};
 use super::super::super::weigh::encodings::decode;
 use super::super::super::weigh::{Filled, Room, Weights};
+use super::super::prefetch;
 use super::{load, store};
 use crate::features::index;
 
@@ -48,11 +49,21 @@ macro_rules! by_blocks {
     ($units:ident, $room:ident, $put:ident) => {{
         let length = $units.len().min($room.blocks(0));
         for at in (0..length).step_by(BLOCK) {
+            ask_ahead($units, at);
             let here = &$units[at..length];
             $put(&here[..here.len().min(BLOCK)], &mut $room, at);
         }
         Filled { read: length, written: length, sum: 0 }
     }};
+}
+
+/// Asks for the memory of a block further on.
+#[inline(always)]
+pub(super) fn ask_ahead<T>(units: &[T], at: usize) {
+    let line = BLOCK / size_of::<T>();
+    for ahead in (AHEAD / size_of::<T>()..).step_by(line).take(size_of::<T>()) {
+        prefetch(units, at + ahead);
+    }
 }
 
 #[target_feature(enable = "avx512bw,avx512vbmi")]
@@ -83,6 +94,12 @@ fn load_some(bytes: &[u8]) -> __m512i {
         // SAFETY: only the lanes that `bytes` has are read.
         length => unsafe { _mm512_maskz_loadu_epi8(lanes(length), bytes.as_ptr().cast()) },
     }
+}
+
+#[inline]
+#[target_feature(enable = "avx512bw")]
+fn load_from(bytes: &[u8], at: usize) -> __m512i {
+    load_some(bytes.get(at..).unwrap_or_default())
 }
 
 #[target_feature(enable = "avx512bw,avx512vbmi")]
@@ -212,6 +229,7 @@ fn put_valid(bytes: &[u8], room: &mut Room<'_>, mut filled: Filled) -> Filled {
     // Bytes of the block that belong to a character before it.
     let mut owed = 0;
     while filled.read < bytes.len() && room.blocks(filled.written) > 0 {
+        ask_ahead(bytes, filled.read);
         let block = Block::of(&bytes[filled.read..]);
         if block.high == 0 && owed == 0 {
             store(room.characters, filled.written, block.here);
@@ -251,9 +269,9 @@ impl Block {
     #[inline]
     #[target_feature(enable = "avx512bw")]
     fn of(bytes: &[u8]) -> Self {
-        let [here, second, fourth] = match bytes.len() {
-            67.. => [load(bytes, 0), load(bytes, 1), load(bytes, 3)],
-            length => [0, 1, 3].map(|at| load_some(&bytes[at.min(length)..length.min(at + BLOCK)])),
+        let (here, second, fourth) = match bytes.len() {
+            67.. => (load(bytes, 0), load(bytes, 1), load(bytes, 3)),
+            _ => (load_from(bytes, 0), load_from(bytes, 1), load_from(bytes, 3)),
         };
         Self { here, second, fourth, high: _mm512_movepi8_mask(here), lanes: lanes(bytes.len()) }
     }

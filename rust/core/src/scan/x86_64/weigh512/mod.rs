@@ -10,7 +10,8 @@
 //!   the first or the last of a word.
 //!
 //! Safety: see [`super`]. All functions have the features of the level, so that
-//! only what goes through a pointer is unsafe.
+//! only what goes through a pointer is unsafe. No closure goes through a function
+//! that hasn't them, such as `map`: it might stay a call.
 
 mod characters;
 mod fill;
@@ -64,6 +65,9 @@ pub(super) fn weigh_ascii(weights: &Weights, bytes: &[u8], at: usize) -> Filled 
     while let Some(stripe) = bytes[at + filled.read..].first_chunk::<STRIPE>()
         && is_ascii(stripe)
     {
+        for block in (0..STRIPE).step_by(BLOCK) {
+            fill::ask_ahead(bytes, at + filled.read + block);
+        }
         filled.sum += blocks_at(tables, bytes, &[], at + filled.read, STRIPE / BLOCK);
         filled.read += STRIPE;
     }
@@ -124,8 +128,8 @@ impl Sums {
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn total(&self) -> u64 {
-        let [low, high] = [0, 1].map(|half| added(self.halves.map(|halves| halves[half])));
-        let characters = _mm512_add_epi32(low, _mm512_slli_epi32::<8>(high));
+        let [[a, e], [b, f], [c, g], [d, h]] = self.halves;
+        let characters = _mm512_add_epi32(added([a, b, c, d]), _mm512_slli_epi32::<8>(added([e, f, g, h])));
         _mm512_reduce_add_epi32(_mm512_add_epi32(characters, added(self.shapes))) as u32 as u64
     }
 }

@@ -19,7 +19,9 @@ pub(super) fn add(
     sums: &mut Sums,
 ) {
     for block in 0..blocks {
-        let [here, before, before_it] = [0, 1, 2].map(|back| load(&kinds.0, (block + 1) * BLOCK - back));
+        let behind = (block + 1) * BLOCK;
+        let here = load(&kinds.0, behind);
+        let (before, before_it) = (load(&kinds.0, behind - 1), load(&kinds.0, behind - 2));
         sums.add::<2>(look_up_short(select(7, here, _mm512_slli_epi16::<3>(before)), &tables.pairs));
         let characters = load(characters, at + block * BLOCK - 1);
         let ends = ends(before, before_it, here);

@@ -54,7 +54,8 @@ fn two_blocks(kinds: &Kinds, word: usize) -> __m512i {
     };
     let second = _mm512_slli_epi16::<4>(load(&kinds.0, (word + 1) * BLOCK));
     let bits = select(0x0F, load(&kinds.0, word * BLOCK), second);
-    let transposed = _mm512_gf2p8affine_epi64_epi8::<0>(_mm512_set1_epi64(0x8040_2010_0804_0201_u64 as i64), bits);
+    let transposed =
+        _mm512_gf2p8affine_epi64_epi8::<0>(_mm512_set1_epi64(0x8040_2010_0804_0201_u64 as i64), bits);
     _mm512_permutexvar_epi8(load(&QUARTERS, 0), transposed)
 }
 
