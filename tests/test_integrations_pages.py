@@ -66,7 +66,8 @@ def levels() -> Iterator[None]:
 
 
 def test_what_is_said_of_all_of_them_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    code = code_of(SECTIONS["A policy for each model"] + SECTIONS["What is told"])
+    told = ("A policy for each model", "Tell the agent", "What is told")
+    code = code_of("".join(SECTIONS[section] for section in told))
     run(code, "integrations.md")
     assert capsys.readouterr().out.splitlines() == SHOWN.findall(code) != []
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import copy
-import os
+import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -26,31 +25,22 @@ from support.reading import (
     text_of,
 )
 from turnfit.errors import MissingExtraError
+from turnfit.messages.requests import read_request
 from turnfit.outputs import OutputLimit, ToolLimits
-from turnfit.testing import check_format
 
 pytest.importorskip("pydantic_ai")
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-from pydantic_ai import Agent, BinaryContent, ImageUrl, ToolReturn  # noqa: E402
+from pydantic_ai import Agent, BinaryContent, ToolReturn  # noqa: E402
 from pydantic_ai.capabilities import AbstractCapability  # noqa: E402
 from pydantic_ai.exceptions import RetryModelRequest  # noqa: E402
 from pydantic_ai.messages import (  # noqa: E402
-    CachePoint,
     CompactionPart,
     ModelMessagesTypeAdapter,
     ModelRequest,
     ModelResponse,
-    NativeToolCallPart,
-    NativeToolReturnPart,
-    RetryFeedbackPart,
-    RetryInfo,
-    SystemPromptPart,
-    TextContent,
     TextPart,
-    ThinkingPart,
     ToolCallPart,
-    ToolReturnPart,
     UserPromptPart,
 )
 from pydantic_ai.models.function import (  # noqa: E402
@@ -61,7 +51,6 @@ from pydantic_ai.models.function import (  # noqa: E402
 from pydantic_ai.models.test import TestModel  # noqa: E402
 from turnfit.integrations.pydantic_ai import PYDANTIC_AI, FitHistory  # noqa: E402
 
-EXAMPLES = int(os.environ.get("TURNFIT_EXAMPLES", "200"))
 Fits = list[tf.Fitted]
 
 
@@ -213,6 +202,26 @@ class TestARunsRequests:
         assert [fitted.budget for fitted in seen] == [BUDGET, BUDGET // 2]
         assert result.all_messages()[: len(history)] == history
 
+    def test_a_providers_summary_of_what_was_before_stays_in_the_request(self) -> None:
+        summary = ModelResponse([CompactionPart(content="Four files were read.")])
+        before = [
+            ModelRequest(parts=[UserPromptPart(TASK)]),
+            summary,
+            *(
+                message
+                for number in range(FILES)
+                for message in (
+                    ModelRequest(parts=[UserPromptPart(text_of(number))]),
+                    ModelResponse([TextPart("Noted.")]),
+                )
+            ),
+        ]
+        seen: Fits = []
+        capability = FitHistory(POLICY, on_fitted=seen.append)
+        Agent(TestModel(), capabilities=[capability]).run_sync("Go on.", message_history=before)
+        assert seen[0].step == "turns"
+        assert summary.parts[0] in [part for m in seen[0].messages for part in m.parts]
+
     def test_of_agents_in_threads_and_tasks_do_not_touch_each_other(self) -> None:
         capability = FitHistory(POLICY)
         alone = Scripted([])
@@ -241,6 +250,38 @@ class TestARunsRequests:
             agent_of(Scripted([]), FitHistory(replace(POLICY, window=BUDGET))).run_sync(
                 "word " * 9_000
             )
+
+
+def test_the_estimate_is_what_the_body_costs_that_goes_to_a_provider() -> None:
+    openai, httpx = pytest.importorskip("openai"), pytest.importorskip("httpx")
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.providers.openai import OpenAIProvider
+
+    bodies: list[dict[str, Any]] = []
+
+    def answer(request: Any) -> Any:
+        number = len(bodies)
+        bodies.append(json.loads(request.content))
+        function = {"name": "read_file", "arguments": f'{{"number":{number}}}'}
+        call = {"id": f"c{number}", "type": "function", "function": function}
+        called = {"role": "assistant", "content": None, "tool_calls": [call]}
+        message = called if number < FILES else {"role": "assistant", "content": "All is well."}
+        choice = {"index": 0, "finish_reason": "stop", "message": message}
+        told = {"id": "x", "object": "chat.completion", "created": 1, "model": "gpt-5.1"}
+        return httpx.Response(200, json={**told, "choices": [choice]})
+
+    transport = httpx.AsyncClient(transport=httpx.MockTransport(answer))
+    client = openai.AsyncOpenAI(api_key="none", base_url="http://local", http_client=transport)
+    model = OpenAIChatModel("gpt-5.1", provider=OpenAIProvider(openai_client=client))
+    seen: Fits = []
+    capability = FitHistory(POLICY, on_fitted=seen.append)
+    agent = Agent(model, tools=[read_file], instructions="Be brief.", capabilities=[capability])
+    assert_whole(run_sync(agent))
+    assert_long_work(seen)
+    for body, fitted in zip(bodies, seen, strict=True):
+        request = read_request(body)
+        assert tf.check(request.messages) == []
+        assert fitted.tokens == pytest.approx(request.tokens(), rel=0.01, abs=20)
 
 
 def test_an_older_framework_without_the_hook_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -319,111 +360,3 @@ class TestWhatToolsGiveBack:
         spec = OutputLimit(max_tokens=200, on_excess="summarise", summariser=summariser)
         content = self.returned(read_file, ToolLimits({"read_file": spec})).content
         assert content.startswith("All is well in the file.")
-
-
-def write(message: tf.Message) -> list[Any]:
-    """pydantic-ai's messages that say the same as one of turnfit's."""
-    texts = [part.text for part in message.parts if isinstance(part, tf.Text)]
-    results = [part for part in message.parts if isinstance(part, tf.Result)]
-    if results:
-        parts = [ToolReturnPart("tool", one.content, one.id) for one in results]
-        return [ModelRequest(parts=parts)]
-    if message.role == "assistant":
-        calls = [part for part in message.parts if isinstance(part, tf.Call)]
-        said: list[Any] = [TextPart(text) for text in texts]
-        return [ModelResponse([*said, *(ToolCallPart(c.name, c.arguments, c.id) for c in calls)])]  # type: ignore[arg-type]
-    part = SystemPromptPart if message.role == "system" else UserPromptPart
-    return [ModelRequest(parts=[part(text) for text in texts])]
-
-
-def priced(*parts: Any, response: bool = False) -> int:
-    message = ModelResponse(parts) if response else ModelRequest(parts)
-    return tf.estimate_message(message, format=PYDANTIC_AI)
-
-
-class TestItsMessagesAsAFormat:
-    def test_hold(self) -> None:
-        check_format(PYDANTIC_AI, write, examples=EXAMPLES)
-
-    def test_keep_what_a_cleared_return_is_besides_its_content(self) -> None:
-        history: list[Any] = [
-            ModelRequest(parts=[UserPromptPart(TASK)], run_id="r"),
-            ModelResponse(
-                parts=[ToolCallPart("read", f'{{"path": "{"a" * 400}"}}', "c1")], run_id="r"
-            ),
-            ModelRequest(
-                parts=[ToolReturnPart("read", "word " * 900, "c1", outcome="failed")], run_id="r"
-            ),
-            ModelResponse(parts=[ToolCallPart("read", {"path": "b"}, "c2")]),
-            ModelRequest(parts=[ToolReturnPart("read", "short", "c2")]),
-        ]
-        before = copy.deepcopy(history)
-        policy = tf.Policy(budget=400, clear_batch=1, clear_tool_inputs=True)
-        fitted = tf.fit(history, policy, format=PYDANTIC_AI)
-        assert history == before
-        assert [entry.index for entry in fitted.cleared] == [2]
-        [call], [cleared] = fitted.messages[1].parts, fitted.messages[2].parts
-        assert call.args_as_dict() == {"_cleared": "arguments left out to save context"}
-        assert cleared == replace(history[2].parts[0], content=policy.notes.cleared)
-        assert fitted.messages[2].run_id == "r"
-
-    def test_clear_no_return_by_which_pydantic_ai_finds_a_runs_state(self) -> None:
-        found = {"discovered_tools": [{"name": f"tool {n}"} for n in range(300)]}
-        history: list[Any] = [
-            ModelRequest(parts=[UserPromptPart(TASK)]),
-            ModelResponse(parts=[ToolCallPart("search", {}, "c1")]),
-            ModelRequest(parts=[ToolReturnPart("search", found, "c1", tool_kind="tool-search")]),
-            ModelResponse(parts=[ToolCallPart("read", {}, "c2")]),
-            ModelRequest(parts=[ToolReturnPart("read", "word " * 300, "c2")]),
-        ]
-        fitted = tf.fit(history, tf.Policy(budget=3_500, clear_batch=1), format=PYDANTIC_AI)
-        assert fitted.cleared == ()
-
-    def test_repair_what_an_interrupted_run_left(self) -> None:
-        history: list[Any] = [
-            ModelRequest(parts=[UserPromptPart(TASK)]),
-            ModelResponse(parts=[ToolCallPart("read", {}, "c1")]),
-            ModelRequest(parts=[UserPromptPart("Go on.")]),
-        ]
-        assert [p.rule for p in tf.check(history, format=PYDANTIC_AI)] != []
-        fitted = tf.fit(history, budget=BUDGET, format=PYDANTIC_AI, repair=True)
-        assert fitted.messages[2].parts[0].tool_call_id == "c1"
-        assert tf.check(fitted.messages, format=PYDANTIC_AI) == []
-
-    def test_are_priced_by_all_that_is_sent_of_them(self) -> None:
-        frame = priced(UserPromptPart(""))
-        text = "word " * 100
-        cost = tf.estimate(text)
-        assert priced(UserPromptPart(text)) == frame + cost
-        assert priced(UserPromptPart([text, CachePoint(), TextContent(text)])) == frame + 2 * cost
-        assert priced(UserPromptPart([ImageUrl("https://a.b/c.png"), IMAGE])) > frame + 100
-        feedback = RetryFeedbackPart(text, retry=RetryInfo(cause="no_output"))
-        assert priced(feedback) >= frame + cost
-        assert priced(ThinkingPart(text, signature=text), response=True) == frame + 2 * cost
-        native = NativeToolCallPart("web_search", {"query": text}, "n1")
-        back = NativeToolReturnPart("web_search", {"found": text}, "n1")
-        assert priced(native, back, response=True) >= frame + 2 * cost
-
-    def test_a_providers_summary_of_what_was_before_stays_in_the_request(self) -> None:
-        summary = ModelResponse([CompactionPart(content="Four files were read.")])
-        before = [
-            ModelRequest(parts=[UserPromptPart(TASK)]),
-            summary,
-            *(
-                message
-                for number in range(FILES)
-                for message in (
-                    ModelRequest(parts=[UserPromptPart(text_of(number))]),
-                    ModelResponse([TextPart("Noted.")]),
-                )
-            ),
-        ]
-        seen: Fits = []
-        capability = FitHistory(POLICY, on_fitted=seen.append)
-        Agent(TestModel(), capabilities=[capability]).run_sync("Go on.", message_history=before)
-        assert seen[0].step == "turns"
-        assert summary.parts[0] in [part for m in seen[0].messages for part in m.parts]
-
-    def test_what_is_no_message_is_told_with_its_index(self) -> None:
-        with pytest.raises(tf.FormatError, match="message 1"):
-            tf.fit([ModelRequest(parts=[]), "text"], budget=99, format=PYDANTIC_AI)

@@ -65,6 +65,11 @@ class FitHistory(AbstractCapability[Any]):
         self._fitter = Fitter("pydantic_ai", policy, on_fitted=on_fitted, repair=repair)
         self._limits = limits
 
+    @classmethod
+    def get_serialization_name(cls) -> str | None:
+        """None: a policy isn't written in an agent's specification."""
+        return None
+
     async def prepare_model_request(self, ctx: Any, request_context: Any) -> Any:
         """Makes a fitted request of the one that is about to be sent; pydantic-ai calls this."""
         parameters = request_context.model_request_parameters
