@@ -100,21 +100,29 @@ def test_costs_that_belong_are_taken_and_others_are_not() -> None:
     """A figure that was changed in the file shows whether it was used."""
     conversation = grown()
     *lines, costs = lines_of(conversation, costs=True)
-    dearer = [[tokens + 1_000, *bodies] for tokens, *bodies in costs["costs"]]
+    dearer = [costs["costs"][0] + 1_000, *costs["costs"][1:]]
     changed = [*lines, {**costs, "costs": dearer}]
-    count, tokens = len(conversation), conversation.tokens
-    assert loaded(changed).tokens == tokens + 1_000 * count
+    tokens = conversation.tokens
+    assert loaded(changed).tokens == tokens + 1_000
     other = tf.Policy(budget=9_000, profile="gemma3")
     assert loaded(changed, other).tokens == loaded(lines, other).tokens
     scaled = tf.Policy(budget=9_000, profile="o200k_base", scale=2)
-    assert loaded(changed, scaled).tokens == 2 * (tokens + 1_000 * count)
+    assert loaded(changed, scaled).tokens == 2 * (tokens + 1_000)
     edited = [*lines[:-1], {**lines[-1], "content": "other"}, changed[-1]]
     assert loaded(edited).tokens < tokens
-    for damaged in ([], [[5]], "x", [*dearer[:-1], [-1]], [*dearer[:-1], ["a"]], None):
+    damage = [
+        [],
+        [5],
+        "x",
+        [*dearer[:-1], -1],
+        [*dearer[:-1], "a"],
+        [9, *dearer],
+        dearer[:-1],
+        None,
+    ]
+    for damaged in damage:
         assert loaded([*lines, {**costs, "costs": damaged}]).tokens == tokens
     assert loaded([*lines, costs]).fit().as_dict() == conversation.fit().as_dict()
-    rows = [[*row, 7] for row in costs["costs"]]
-    assert loaded([*lines, {**costs, "costs": rows}]).tokens == tokens
 
 
 def test_costs_of_what_a_callable_prices_belong_to_nothing() -> None:
@@ -122,6 +130,22 @@ def test_costs_of_what_a_callable_prices_belong_to_nothing() -> None:
     lines = lines_of(conversation, costs=True)
     again = loaded(lines, tf.Policy(budget=90_000, profile=lambda text: 1))
     assert again.tokens < conversation.tokens
+
+
+def test_exact_counts_are_not_counted_again() -> None:
+    class Words:
+        counted = 0
+
+        def encode_ordinary(self, text: str) -> list[str]:
+            Words.counted += 1
+            return text.split()
+
+    policy = tf.Policy(budget=90_000, profile=tf.exact(Words(), cache_bytes=0))
+    lines = lines_of(grown(policy), costs=True)
+    before = Words.counted
+    again = loaded(lines, tf.Policy(budget=80_000, profile=tf.exact(Words(), cache_bytes=0)))
+    assert Words.counted - before < 20
+    assert again.tokens == grown(policy).tokens
 
 
 def test_a_policy_that_cannot_be_written_is_to_be_given() -> None:

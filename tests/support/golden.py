@@ -34,12 +34,26 @@ rules, the notes, the guidance or the profile: see CONTRIBUTING, "What is sent i
 """
 
 
+PINNED = {
+    "rules": 1,
+    "guidance": 1,
+    "notes": {"version": 1},
+    "profile": "script@1",
+    "keep": ["fraction", 0.25],
+    "keep_at_least": 1,
+    "clear_batch": 4,
+    "worth": 2,
+    "grid": 0.125,
+}
+"""All that a default decides: the defaults may move."""
+
+
 def requests(format: str) -> Iterator[dict[str, Any]]:
     """A format's golden requests: of each shape, policy and some lengths of the history."""
     for name, shape in SHAPES.items():
         history = written(shape, format)
         for number, values in enumerate(shape.policies):
-            policy = tf.Policy.from_dict({"rules": 1, "profile": "script@1", **values})
+            policy = tf.Policy.from_dict({**PINNED, **values})
             for share in (2, 3):
                 yield {
                     "shape": name,

@@ -142,7 +142,7 @@ class Conversation:
         format_ = told or PLAIN
         added = parted(self._policy, format_, added)
         marks = self._marks and self._marks.of(added)
-        if format_ is not self._format:
+        if format_ is not self._format or not self._history:
             ledger = self._new_ledger(format_)
             ledger.fill([*self._history, *added])
             self._use(told, ledger)
@@ -329,7 +329,7 @@ class Conversation:
 
     def _at_costs(self, saved: Saved, history: list[Message]) -> _core.Ledger | None:
         """A ledger of costs that are known; None where they aren't, or are of other messages."""
-        if saved.costs is None or len(saved.costs) != len(history):
+        if saved.costs is None or len(saved.messages) != len(history):
             return None
         ledger = self._new_ledger(saved.told)
         try:

@@ -10,7 +10,7 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
+from hashlib import sha256
 from os import PathLike, fspath
 from pathlib import Path
 from typing import IO, Any, TypeAlias
@@ -19,8 +19,9 @@ from turnfit.fitting.policy import Policy
 from turnfit.histories import HistoryError, write_file
 from turnfit.messages.formats import FORMATS
 from turnfit.messages.formats.table import Format
-from turnfit.messages.plain import from_plain, to_plain
+from turnfit.messages.plain import from_line, from_plain, to_line, to_plain
 from turnfit.messages.reading import Message
+from turnfit.tokens.exact import ExactCounter
 
 __all__ = ["File", "Saved", "read_saved", "write_saved"]
 
@@ -43,7 +44,7 @@ class Saved:
         system: the system prompt beside the messages.
         tools: the tool definitions.
         messages: the messages.
-        costs: for each message what it was read to cost, unscaled, and each of its bodies.
+        costs: what the messages were read to cost, as a ledger gives it.
     """
 
     policy: Policy
@@ -52,7 +53,7 @@ class Saved:
     system: Any
     tools: Any
     messages: Sequence[Message]
-    costs: list[list[int]] | None
+    costs: list[int] | None
 
 
 def write_saved(file: File, saved: Saved) -> None:
@@ -92,7 +93,7 @@ def _policy_of(policy: Policy) -> tuple[dict[str, Any] | None, str | None]:
 def _line_of(format_: Format | None, index: int, message: Message) -> str:
     to_json = format_.to_json if format_ else None
     try:
-        return _json(to_plain(to_json(message) if to_json else message, f"message {index}"))
+        return to_line(to_json(message) if to_json else message, f"message {index}")
     except RecursionError:
         raise ValueError(f"message {index} is nested too deeply to be saved") from None
 
@@ -102,16 +103,21 @@ def _json(value: Any) -> str:
 
 
 def _costs(saved: Saved, lines: Sequence[str]) -> dict[str, Any]:
-    profile = saved.policy.versions["profile"]
-    return {"costs": saved.costs, "profile": profile, "digest": _digest(lines)}
+    by = _priced_by(saved.policy)
+    return {"costs": saved.costs, "priced_by": by, "digest": _digest(lines)}
+
+
+def _priced_by(policy: Policy) -> str | None:
+    """What tells that prices are the same; None for a callable that nothing is known of."""
+    if isinstance(policy.profile, ExactCounter):
+        return repr(policy.profile)
+    profile = policy.versions["profile"]
+    return None if profile is None else str(profile)
 
 
 def _digest(lines: Sequence[str]) -> str:
     """Tells the messages that costs are of."""
-    digest = blake2b(digest_size=16)
-    for line in lines:
-        digest.update(line.encode("utf-8", "backslashreplace"))
-    return digest.hexdigest()
+    return sha256("\n".join(lines).encode("utf-8", "backslashreplace")).hexdigest()
 
 
 def _write(file: File, data: bytes) -> None:
@@ -129,7 +135,7 @@ def read_saved(file: File, policy: Policy | None, format_: Format | None) -> Sav
     lines = text.split("\n")
     if lines and not lines[-1]:
         lines.pop()
-    rows = [_loads(line, f"{name}:{number}") for number, line in enumerate(lines, 1)]
+    rows = [_loads(line, name, number) for number, line in enumerate(lines, 1)]
     head = _head_of(rows, name)
     count = head["messages"]
     told = _format_of(head["format"], format_, name)
@@ -154,11 +160,11 @@ def _read(file: File) -> tuple[str, str]:
         raise HistoryError(f"{name}: not UTF-8 at offset {error.start}") from None
 
 
-def _loads(line: str, place: str) -> Any:
+def _loads(line: str, name: str, number: int) -> Any:
     try:
-        return json.loads(line)
+        return json.loads(line) if number == 1 else from_line(line)
     except (ValueError, RecursionError) as error:
-        raise HistoryError(f"{place}: broken JSON: {error}") from None
+        raise HistoryError(f"{name}:{number}: broken JSON: {error}") from None
 
 
 def _head_of(rows: Sequence[Any], name: str) -> dict[str, Any]:
@@ -191,11 +197,10 @@ def _format_of(saved: str | None, given: Format | None, name: str) -> Format | N
 
 
 def _message_of(told: Format | None, row: Any, name: str, line: int) -> Message:
-    message = from_plain(row)
     if told is None or told.from_json is None:
-        return message
+        return row
     try:
-        return told.from_json(message)
+        return told.from_json(row)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise HistoryError(f"{name}:{line}: no message of {told.name}: {error!r}") from None
 
@@ -210,26 +215,17 @@ def _saved_policy(head: Mapping[str, Any], name: str) -> Policy:
         raise HistoryError(f"{name}:1: {error}") from None
 
 
-def _costs_of(rows: Sequence[Any], policy: Policy, lines: Sequence[str]) -> list[list[int]] | None:
+def _costs_of(rows: Sequence[Any], policy: Policy, lines: Sequence[str]) -> list[int] | None:
     """The estimates, if they were saved and belong to these messages and this profile."""
     last = rows[0] if rows else None
-    if not isinstance(last, dict) or not _are_numbers(last.get("costs"), len(lines)):
+    if not isinstance(last, dict) or not _are_numbers(last.get("costs")):
         return None
-    profile = policy.versions["profile"]
-    belongs = profile is not None and (last.get("profile"), last.get("digest")) == (
-        profile,
-        _digest(lines),
-    )
-    costs: list[list[int]] = last["costs"]
-    return costs if belongs else None
+    by = _priced_by(policy)
+    if by is None or last.get("priced_by") != by or last.get("digest") != _digest(lines):
+        return None
+    costs: list[int] = last["costs"]
+    return costs
 
 
-def _are_numbers(costs: Any, count: int) -> bool:
-    return (
-        isinstance(costs, list)
-        and len(costs) == count
-        and all(
-            isinstance(row, list) and all(isinstance(one, int) and 0 <= one < 2**62 for one in row)
-            for row in costs
-        )
-    )
+def _are_numbers(costs: Any) -> bool:
+    return isinstance(costs, list) and all(type(one) is int and 0 <= one < 2**62 for one in costs)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["from_plain", "to_plain"]
+__all__ = ["from_line", "from_plain", "to_line", "to_plain"]
 
 BYTES = "$bytes"
 ESCAPED = "$object"
@@ -70,3 +71,33 @@ def from_plain(value: Any) -> Any:
         if key == ESCAPED and isinstance(inner, dict):
             return {name: from_plain(item) for name, item in inner.items()}
     return {key: from_plain(item) for key, item in value.items()}
+
+
+def to_line(value: Any, path: str) -> str:
+    """The value as a line of JSON, which `from_line` reads; see `to_plain`.
+
+    >>> to_line({"source": {"bytes": b"png"}}, "message 0")
+    '{"source":{"bytes":{"$bytes":"cG5n"}}}'
+    """
+    try:
+        line = _compact(value)
+        if not _may_be_special(line) and json.loads(line) == value:
+            return line
+    except (TypeError, ValueError):
+        pass
+    return _compact(to_plain(value, path))
+
+
+def from_line(line: str) -> Any:
+    """The value of which `to_line` made this line."""
+    value = json.loads(line)
+    return from_plain(value) if _may_be_special(line) else value
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _may_be_special(line: str) -> bool:
+    """Most lines hold no bytes, and needn't be walked through."""
+    return f'"{BYTES}"' in line or f'"{ESCAPED}"' in line or "\\u0024" in line

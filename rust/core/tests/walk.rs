@@ -67,6 +67,18 @@ fn tokens(ledger: &Ledger, plan: &Plan) -> u64 {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
+    /// Counted by what the results say that they answer.
+    #[test]
+    fn calls_are_unanswered_until_a_result_answers_them(
+        history in prop::collection::vec((kinds(), any::<bool>()), 0..40)
+    ) {
+        let ledger = ledger_of(&history, 4, 0);
+        let answered: Vec<u32> = ledger.results().iter().filter_map(|row| row.call).collect();
+        let open = (0..).zip(ledger.calls()).filter(|(number, _)| !answered.contains(number));
+        let open: Vec<u32> = open.map(|(_, call)| call.message).collect();
+        prop_assert_eq!(ledger.unanswered().map(|call| call.message).collect::<Vec<_>>(), open);
+    }
+
 
     #[test]
     fn a_plan_costs_what_it_keeps_and_parts_no_pair(

@@ -91,10 +91,10 @@ impl Ledger {
         self.read_all(messages, None, ledger::Ledger::append)
     }
 
-    /// Likewise, at costs that are known: for each message those that `costs` gives.
+    /// Likewise, at costs that are known: those that `costs` gave for these messages.
     #[allow(clippy::needless_pass_by_value)]
-    fn fill_at(&mut self, messages: &Bound<'_, PyAny>, costs: Vec<Vec<u64>>) -> PyResult<()> {
-        self.ledger.reserve(costs.len());
+    fn fill_at(&mut self, messages: &Bound<'_, PyAny>, costs: Vec<u64>) -> PyResult<()> {
+        self.ledger.reserve(messages.len().unwrap_or(0));
         self.read_all(messages, Some(&costs), ledger::Ledger::append)
     }
 
@@ -113,10 +113,10 @@ impl Ledger {
         Ok(())
     }
 
-    /// What each message was read to cost, unscaled, and the body of each of its calls and
-    /// results: for `fill_at`.
-    fn costs(&self) -> Vec<Vec<u64>> {
-        self.reads.iter().flatten().map(|read| read.costs()).collect()
+    /// For each message what it was read to cost, unscaled, how many calls and results it
+    /// has, and what the body of each costs: for `fill_at`.
+    fn costs(&self) -> Vec<u64> {
+        self.reads.iter().flatten().flat_map(|read| read.costs()).collect()
     }
 
     /// Messages whose last part never came to its end.
@@ -230,7 +230,7 @@ impl Ledger {
     fn read_all(
         &mut self,
         messages: &Bound<'_, PyAny>,
-        costs: Option<&[Vec<u64>]>,
+        mut costs: Option<&[u64]>,
         mut take: impl FnMut(&mut ledger::Ledger, &Facts),
     ) -> PyResult<()> {
         let py = messages.py();
@@ -245,8 +245,12 @@ impl Ledger {
                 py.detach(|| ());
             }
             let mut read = read(table.get(), index, &message, &mut tally)?;
-            if let Some(costs) = costs {
-                read = Found::Remembered(Arc::new(known(py, index, &read, costs)?));
+            if let Some(costs) = &mut costs {
+                let (known, left) = read
+                    .at_costs(py, costs)
+                    .ok_or_else(|| format_error(py, index, "its costs are those of another message"))?;
+                read = Found::Remembered(Arc::new(known));
+                *costs = left;
             }
             self.gather(&mut facts, terms.get(), index, &message, &read)?;
             take(&mut self.ledger, &facts);
@@ -351,12 +355,6 @@ impl Ledger {
             _ => note.py().import("copy")?.call_method1("deepcopy", (note,)),
         }
     }
-}
-
-/// What was read of a message, at the costs that are known of it.
-fn known(py: Python<'_>, index: usize, read: &Read, costs: &[Vec<u64>]) -> PyResult<Read> {
-    let at_costs = costs.get(index).and_then(|costs| read.at_costs(py, costs));
-    at_costs.ok_or_else(|| format_error(py, index, "its costs are those of another message"))
 }
 
 fn changed(py: Python<'_>, index: usize) -> PyErr {

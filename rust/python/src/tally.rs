@@ -37,20 +37,22 @@ impl Read {
         }
     }
 
-    /// What it costs, and then what the body of each row does.
-    pub(crate) fn costs(&self) -> Vec<u64> {
-        [self.tokens].into_iter().chain(self.rows.iter().map(|row| row.body)).collect()
+    /// What it costs, how many rows it has, and what the body of each costs.
+    pub(crate) fn costs(&self) -> impl Iterator<Item = u64> + '_ {
+        [self.tokens, self.rows.len() as u64].into_iter().chain(self.rows.iter().map(|row| row.body))
     }
 
-    /// The same at these costs; None where they are of another message.
-    pub(crate) fn at_costs(&self, py: Python<'_>, costs: &[u64]) -> Option<Read> {
-        let (&tokens, bodies) = costs.split_first()?;
-        if bodies.len() != self.rows.len() {
+    /// The same at costs that begin with its own, and those that are left of them; None where
+    /// they are of another message.
+    pub(crate) fn at_costs<'c>(&self, py: Python<'_>, costs: &'c [u64]) -> Option<(Read, &'c [u64])> {
+        let [tokens, rows, costs @ ..] = costs else { return None };
+        let (bodies, left) = costs.split_at_checked(self.rows.len())?;
+        if *rows != self.rows.len() as u64 {
             return None;
         }
-        let mut read = Read { tokens, ..self.clone_ref(py) };
+        let mut read = Read { tokens: *tokens, ..self.clone_ref(py) };
         read.rows.iter_mut().zip(bodies).for_each(|(row, &body)| row.body = body);
-        Some(read)
+        Some((read, left))
     }
 }
 
