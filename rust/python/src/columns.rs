@@ -170,7 +170,10 @@ pub(crate) fn of_arrow<P: Price>(
 }
 
 /// The texts of an Arrow column; None where it holds something else.
-pub(crate) fn texts_of_arrow(py: Python<'_>, column: AnyArray) -> PyResult<Option<Vec<Option<Py<PyString>>>>> {
+pub(crate) fn texts_of_arrow(
+    py: Python<'_>,
+    column: AnyArray,
+) -> PyResult<Option<Vec<Option<Py<PyString>>>>> {
     let (chunks, _) = column.into_chunked_array()?.into_inner();
     let texts = chunks.iter().map(|chunk| texts_of_chunk(py, chunk));
     Ok(texts.collect::<Option<Vec<_>>>().map(|chunks| chunks.into_iter().flatten().collect()))

@@ -132,7 +132,13 @@ fn add(total: &mut Counts, counted: Counts) {
 }
 
 /// The code points that begin in a block of a file.
-fn count_block(file: &mut File, start: u64, length: u64, buffer: &mut Vec<u8>, tell: &Sender<u64>) -> io::Result<ScriptCounts> {
+fn count_block(
+    file: &mut File,
+    start: u64,
+    length: u64,
+    buffer: &mut Vec<u8>,
+    tell: &Sender<u64>,
+) -> io::Result<ScriptCounts> {
     let from = start.saturating_sub(OVERLAP);
     file.seek(SeekFrom::Start(from))?;
     buffer.clear();

@@ -13,8 +13,8 @@ use turnfit_core::scan::weigh::{self, Weigher};
 use turnfit_core::script::ScriptCounts;
 
 use crate::columns::By;
-use crate::text::{Text, of_text};
 use crate::tariff::{Frames, Tariff};
+use crate::text::{Text, of_text};
 use crate::value::{DataUrls, MEDIUM, Paper, write};
 
 /// By what texts are priced, and what a provider adds to them.
