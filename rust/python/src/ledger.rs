@@ -209,6 +209,7 @@ impl Ledger {
                 };
                 bare.push(index, message, &mut request)?;
             }
+            bare.close(&mut request)?;
         }
         if plan.plan.note_before == Some(plan.plan.kept.len()) {
             request.push(self.note(history, request.len())?);

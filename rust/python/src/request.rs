@@ -56,7 +56,7 @@ impl<'t, 'py> Bare<'t, 'py> {
     }
 
     /// The response is whole: what is left of it goes into the request.
-    fn close(&mut self, request: &mut Vec<Bound<'py, PyAny>>) -> PyResult<()> {
+    pub(crate) fn close(&mut self, request: &mut Vec<Bound<'py, PyAny>>) -> PyResult<()> {
         let response = std::mem::take(&mut self.response);
         let (Some(strip), Some(first)) = (&self.table.strip, response.first()) else { return Ok(()) };
         let py = first.py();

@@ -73,6 +73,7 @@ _CALLS = {
         "call",
         {**_FREE, "id": "id", "name": "name", "arguments": "body", "server_label": "text"},
         clearable=False,
+        bound=True,
     ),
 }
 
