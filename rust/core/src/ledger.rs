@@ -404,6 +404,11 @@ impl Ledger {
         self.freed[self.freed.len() - 1]
     }
 
+    /// Who spoke last.
+    pub(crate) fn last_role(&self) -> Option<Role> {
+        self.last_role
+    }
+
     /// What the messages of a range cost, in tokens.
     #[must_use]
     pub fn cost_of(&self, range: Range<usize>) -> u64 {

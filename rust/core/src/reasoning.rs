@@ -46,8 +46,8 @@ pub struct Seen {
     change: u32,
     /// All reasoning before this message is stale.
     forgotten: u32,
-    /// What was thought behind this message stays, stale or not.
-    held_behind: u32,
+    /// What was thought from this message on stays, stale or not.
+    held_from: u32,
 }
 
 /// What is left out of a request.
@@ -76,8 +76,10 @@ pub struct Reasoning {
     asked: Option<Plan>,
     /// All reasoning before this message is stale.
     forgotten: u32,
-    /// The message in which the user spoke last.
-    last_user: Option<u32>,
+    /// The messages by which the user opened the last turn, and the one before it.
+    turns: [u32; 2],
+    /// The message in which the model spoke last.
+    spoken: u32,
     /// Whether the response that the model gives has thoughts.
     thinking: bool,
 }
@@ -94,7 +96,8 @@ impl Reasoning {
             last: None,
             asked: None,
             forgotten: 0,
-            last_user: None,
+            turns: [0, 0],
+            spoken: 0,
             thinking: false,
         }
     }
@@ -134,13 +137,25 @@ impl Reasoning {
             let asked = facts.continues || facts.thought.is_some();
             self.asked = asked.then(|| plan(ledger, &self.rules));
         }
-        if facts.role == Role::User && facts.results() == 0 && !facts.trim_note {
-            self.last_user = Some(message);
-        }
+        self.follow_turns(ledger, message, facts);
         match facts.thought {
             Some(tokens) => self.think(ledger, message, tokens, facts.marker),
             None if goes_on => self.go_on(message, facts.bound),
             None => {}
+        }
+    }
+
+    /// To a provider that merges neighbours, what the user says beside results belongs to
+    /// them and opens no turn.
+    fn follow_turns(&mut self, ledger: &Ledger, message: u32, facts: &Facts) {
+        let beside = matches!(ledger.last_role(), Some(Role::User | Role::Tool));
+        let [opened, before] = self.turns;
+        if facts.results() > 0 && beside && opened >= self.spoken {
+            self.turns = [before, before];
+        } else if facts.role == Role::User && facts.results() == 0 && !facts.trim_note && !beside {
+            self.turns = [message, opened];
+        } else if facts.role == Role::Assistant {
+            self.spoken = message;
         }
     }
 
@@ -170,7 +185,8 @@ impl Reasoning {
         if !self.thinking {
             return;
         }
-        let first = self.thoughts.iter().rposition(|thought| thought.end != message).map_or(0, |last| last + 1);
+        let first =
+            self.thoughts.iter().rposition(|thought| thought.end != message).map_or(0, |last| last + 1);
         for thought in &mut self.thoughts[first..] {
             thought.end = message + 1;
             thought.bound |= bound;
@@ -225,7 +241,7 @@ impl Reasoning {
             thoughts: self.thoughts.len() as u32,
             change: self.last.as_ref().map_or(NEVER, |last| first_change(ledger, last, plan)),
             forgotten: self.forgotten,
-            held_behind: if holds { self.last_user.unwrap_or(0) } else { NEVER },
+            held_from: if holds { self.turns[0] } else { NEVER },
         }
     }
 
@@ -243,7 +259,7 @@ impl Reasoning {
 
     /// What of it can be left out, in order.
     pub fn strippable<'a>(&'a self, plan: &'a Plan, seen: Seen) -> impl Iterator<Item = &'a Thought> + 'a {
-        let goes = move |thought: &&Thought| !thought.bound && thought.message <= seen.held_behind;
+        let goes = move |thought: &&Thought| !thought.bound && thought.message < seen.held_from;
         self.stale(plan, seen).filter(goes)
     }
 
@@ -257,7 +273,7 @@ impl Reasoning {
     /// What a plan that was made just now leaves out, in all.
     #[must_use]
     pub fn stripped(&self, plan: &Plan, seen: Seen) -> Stripped {
-        let held = self.number_from(seen.held_behind.saturating_add(1));
+        let held = self.number_from(seen.held_from);
         let changed = self.number_from(seen.change);
         let mut all = Stripped::default();
         for range in &plan.kept {

@@ -183,7 +183,10 @@ impl Ledger {
             plan.plan.kept.get(number).map_or(plan.plan.messages, |range| range.start) < end
         });
         let messages: u64 = kept.filter(|range| !range.is_empty()).map(|range| self.sent(plan, range)).sum();
-        (Some(change).filter(|&change| change != u32::MAX), messages + note.map_or(0, |_| self.terms.get().trim_note))
+        (
+            Some(change).filter(|&change| change != u32::MAX),
+            messages + note.map_or(0, |_| self.terms.get().trim_note),
+        )
     }
 
     /// The request that a plan makes of the history which this ledger holds.
@@ -248,7 +251,14 @@ impl Ledger {
         self.ledger.append(facts);
     }
 
-    fn rules(&self, room: u64, keep_in: &str, keep: u64, keep_at_least: usize, stride: u64) -> PyResult<Rules> {
+    fn rules(
+        &self,
+        room: u64,
+        keep_in: &str,
+        keep: u64,
+        keep_at_least: usize,
+        stride: u64,
+    ) -> PyResult<Rules> {
         let keep = match keep_in {
             "tokens" => Keep::Tokens(keep),
             "results" => Keep::Results(usize::try_from(keep)?),
@@ -276,7 +286,11 @@ impl Ledger {
         let (then, now) = (messages(&then), messages(&now));
         let same = then.iter().zip(&now).take_while(|(then, now)| then == now).count();
         let differing = [then.get(same), now.get(same)].into_iter().flatten().copied();
-        differing.filter(|&message| (message as usize) < before.plan.messages).chain([change]).min().unwrap_or(change)
+        differing
+            .filter(|&message| (message as usize) < before.plan.messages)
+            .chain([change])
+            .min()
+            .unwrap_or(change)
     }
 
     /// What the kept messages of a range cost as they are sent, in tokens.
@@ -331,7 +345,10 @@ impl Ledger {
             && read.rows.is_empty()
             && terms.notes.known_trimmed.hold(py, read.text.as_ref())?;
         facts.marker = read.marker;
-        facts.thought = read.thought.filter(|_| read.role == Role::Assistant).map(|tokens| part_scaled(terms.scale, tokens));
+        facts.thought = read
+            .thought
+            .filter(|_| read.role == Role::Assistant)
+            .map(|tokens| part_scaled(terms.scale, tokens));
         facts.bound = read.bound;
         facts.rows.clear();
         for row in &read.rows {
