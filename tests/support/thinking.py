@@ -95,7 +95,8 @@ class Wire:
 
 def _is_input(kind: str) -> bool:
     """Whether an item without a role is none of the model's."""
-    return kind == "message" or kind.endswith(("_output", "_response"))
+    settings = ("message", "additional_tools", "configuration_update", "compaction_trigger")
+    return kind in settings or kind.endswith(("_output", "_response"))
 
 
 def _anthropic(text: str) -> Message:

@@ -241,8 +241,15 @@ impl Reasoning {
             thoughts: self.thoughts.len() as u32,
             change: self.last.as_ref().map_or(NEVER, |last| first_change(ledger, last, plan)),
             forgotten: self.forgotten,
-            held_from: if holds { self.turns[0] } else { NEVER },
+            held_from: if holds { self.held_from(plan) } else { NEVER },
         }
+    }
+
+    /// Where the turn begins that holds its reasoning. Behind a gap it may have come to stand
+    /// beside results that were pinned, and then their calls belong to it.
+    fn held_from(&self, plan: &Plan) -> u32 {
+        let opened = self.turns[0];
+        if plan.kept.iter().any(|range| range.start == opened as usize) { 0 } else { opened }
     }
 
     /// The stale reasoning in a request, in order.
