@@ -211,17 +211,13 @@ class PrefixChecker(_Signing):
     def receive(self, request: Body) -> list[Dropped]:
         """See `Checker.receive`."""
         listed = list(thoughts(request))
+        listed = [one for one in listed if one.compactions == listed[-1].compactions]
         for at, thought in enumerate(listed):
-            before = self._before(listed, at)
+            before = listed[at - 1].signature if at else None
             failure = self._failure(thought, before)
             if failure is not None:
                 return self._react(request, listed[at:], failure)
         return []
-
-    def _before(self, listed: Sequence[Thought], at: int) -> str | None:
-        if at == 0 or listed[at - 1].compactions < listed[at].compactions:
-            return None
-        return listed[at - 1].signature
 
     def _failure(self, thought: Thought, before: str | None) -> str | None:
         binding = self._known(thought)

@@ -71,7 +71,7 @@ class Wire:
         """An answer without the reasoning that it had, and with this."""
         thought = [self.thought(text)] if text is not None and self.thought else []
         if self.content is None:
-            return thought + [item for item in answer if item.get("type") != "reasoning"]
+            return _placed(thought, [item for item in answer if item.get("type") != "reasoning"])
         made = [self._thinking(message, thought) for message in answer]
         return [message for message in made if message[self.content]]
 
@@ -80,17 +80,22 @@ class Wire:
         if isinstance(content, str):
             content = [{"type": "text", "text": content}] if content else []
         spoken = [block for block in content if not is_thinking(block)]
-        # A compaction comes before what is thought of it.
-        compactions = [at for at, block in enumerate(spoken) if block.get("type") == "compaction"]
-        start = compactions[-1] + 1 if compactions else 0
-        thought = thought if spoken else []
-        return {**message, self.content or "": [*spoken[:start], *thought, *spoken[start:]]}
+        return {**message, self.content or "": _placed(thought if spoken else [], spoken)}
 
     def signed(self, checker: Checker, body: Message, answer: list[Message]) -> list[Message]:
         """An answer as the provider would have given it."""
         if self.content is None:
             return checker.sign(body, answer)
         return [{**one, self.content: checker.sign(body, one[self.content])} for one in answer]
+
+
+def _placed(thought: list[Message], spoken: list[Message]) -> list[Message]:
+    """A thought comes first, but behind a compaction, which stands for all before it."""
+    compactions = [
+        at for at, one in enumerate(spoken) if str(one.get("type")).startswith("compaction")
+    ]
+    start = compactions[-1] + 1 if compactions else 0
+    return [*spoken[:start], *thought, *spoken[start:]]
 
 
 def _is_input(kind: str) -> bool:

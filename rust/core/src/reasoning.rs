@@ -126,9 +126,6 @@ impl Reasoning {
     /// assert_eq!(reasoning.stale(&plan, seen).map(|thought| thought.message).collect::<Vec<_>>(), [3]);
     /// ```
     pub fn append(&mut self, ledger: &Ledger, facts: &Facts) {
-        if facts.marker {
-            (self.last, self.valid) = (None, Vec::new());
-        }
         let message = ledger.len() as u32;
         let goes_on = ledger.goes_on(facts);
         if facts.role == Role::Assistant && !goes_on {
@@ -137,9 +134,14 @@ impl Reasoning {
             let asked = facts.continues || facts.thought.is_some();
             self.asked = asked.then(|| plan(ledger, &self.rules));
         }
+        if facts.marker {
+            // The provider has replaced what was before: it reads no reasoning there, and none
+            // that follows is bound to it.
+            *self = Reasoning { forgotten: self.forgotten, ..Reasoning::new(self.rules) };
+        }
         self.follow_turns(ledger, message, facts);
         match facts.thought {
-            Some(tokens) => self.think(ledger, message, tokens, facts.marker),
+            Some(tokens) => self.think(ledger, message, tokens),
             None if goes_on => self.go_on(message, facts.bound),
             None => {}
         }
@@ -159,8 +161,8 @@ impl Reasoning {
         }
     }
 
-    fn think(&mut self, ledger: &Ledger, message: u32, tokens: u64, replaces: bool) {
-        if let Some(asked) = self.asked.take().filter(|_| !replaces) {
+    fn think(&mut self, ledger: &Ledger, message: u32, tokens: u64) {
+        if let Some(asked) = self.asked.take() {
             let change = self.last.as_ref().map_or(NEVER, |last| first_change(ledger, last, &asked));
             self.make_stale_from(change);
             self.last = Some(asked);
@@ -245,11 +247,13 @@ impl Reasoning {
         }
     }
 
-    /// Where the turn begins that holds its reasoning. Behind a gap it may have come to stand
-    /// beside results that were pinned, and then their calls belong to it.
+    /// Where the turn begins that holds its reasoning: it does so where the answer is kept that
+    /// ended the turn before. Behind a gap it may have come to stand beside pinned results,
+    /// and then their calls belong to it.
     fn held_from(&self, plan: &Plan) -> u32 {
         let opened = self.turns[0];
-        if plan.kept.iter().any(|range| range.start == opened as usize) { 0 } else { opened }
+        let inside = |range: &Range<usize>| range.start < opened as usize && range.contains(&(opened as usize));
+        if plan.kept.iter().any(inside) { opened } else { 0 }
     }
 
     /// The stale reasoning in a request, in order.
@@ -352,7 +356,8 @@ fn edges(plan: &Plan, end: usize) -> impl Iterator<Item = usize> + '_ {
 /// Where the note came, went or moved.
 fn change_of_note(before: &Plan, after: &Plan) -> Option<usize> {
     match (before.note_at(), after.note_at()) {
-        (None, Some(now)) => Some(now).filter(|&now| now < before.messages),
+        // A note right behind the request stands before the answer to it.
+        (None, Some(now)) => Some(now).filter(|&now| now <= before.messages),
         (then, now) if then == now => None,
         (then, now) => then.into_iter().chain(now).min(),
     }
