@@ -11,7 +11,7 @@ caller marks them, and to a cache that no mark can beat.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -25,12 +25,12 @@ from support.subagents import opening, rounds
 from support.thinking import WIRES, Played, always, play
 from support.trajectories import recorded
 
-PAGE = Path(__file__).parents[1] / "docs" / "reasoning-figures.md"
+PAGE = Path(__file__).parents[1] / "docs" / "reasoning.md"
+BEGIN, END = "<!-- figures -->", "<!-- end of figures -->"
 GRIDS: dict[str, dict[str, Any]] = {
     "default": {},
     "grid=0": {"grid": 0},
     "clear_batch=1": {"clear_batch": 1},
-    "grid=0, clear_batch=1": {"grid": 0, "clear_batch": 1},
 }
 MODELS = {
     "claude-opus-5-5": ("anthropic", "auto"),
@@ -92,8 +92,8 @@ def histories(format_: Any) -> Iterator[list[Any]]:
         history = converted(one.messages, format_)
         if len(history) >= 20:
             yield history
-    for seed in range(4):
-        work = [message for some in islice(rounds(seed, (200, 900)), 150) for message in some]
+    for seed in range(2):
+        work = [message for some in islice(rounds(seed, (200, 900)), 60) for message in some]
         yield converted([*opening(seed), *work], format_)
 
 
@@ -169,14 +169,22 @@ def row(model: str, grid: str, sums: Sums) -> str:
     return f"| {model} | {grid} | {' | '.join(figures)} |"
 
 
+HEAD = """\
+| model | policy | requests | refused | thoughts lost | reasoning kept | ideal cache | marked | naive |
+|---|---|--:|--:|--:|--:|--:|--:|--:|"""
+
+
 def main() -> None:
-    """Prints the table."""
-    print("| model | policy | requests | refused | thoughts lost | reasoning kept", end="")
-    print(" | ideal cache reads | marks read of it | naive marks read of it |")
-    print("|---|---|--:|--:|--:|--:|--:|--:|--:|")
+    """Writes the table into its page."""
+    lines = [HEAD]
     for model, (format_, reasoning) in MODELS.items():
         for name, grid in GRIDS.items():
-            print(row(model, name, run(model, format_, reasoning, grid, 1 / 3)), flush=True)
+            lines.append(row(model, name, run(model, format_, reasoning, grid, 1 / 3)))
+            print(lines[-1], flush=True)
+    before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
+    table = "\n".join(lines)
+    behind = rest.partition(END)[2]
+    PAGE.write_text(f"{before}{BEGIN}\n\n{table}\n\n{END}{behind}", "utf-8")
 
 
 if __name__ == "__main__":

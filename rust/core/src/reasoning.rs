@@ -252,7 +252,8 @@ impl Reasoning {
     /// and then their calls belong to it.
     fn held_from(&self, plan: &Plan) -> u32 {
         let opened = self.turns[0];
-        let inside = |range: &Range<usize>| range.start < opened as usize && range.contains(&(opened as usize));
+        let inside =
+            |range: &Range<usize>| range.start < opened as usize && range.contains(&(opened as usize));
         if plan.kept.iter().any(inside) { opened } else { 0 }
     }
 

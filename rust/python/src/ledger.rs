@@ -1,6 +1,8 @@
 //! The Python face of the ledger and the walk.
 
+use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Mutex;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::gc::{PyTraverseError, PyVisit};
@@ -36,6 +38,8 @@ pub(crate) struct Ledger {
     names: Vec<(Py<PyString>, Key)>,
     reasoning: Option<Reasoning>,
     treatment: Treatment,
+    /// Messages without their reasoning, as they were made once.
+    bare: Mutex<HashMap<u32, Py<PyAny>>>,
 }
 
 /// What becomes of stale reasoning.
@@ -70,11 +74,15 @@ impl Ledger {
             names: Vec::new(),
             reasoning: None,
             treatment: Treatment::Keep,
+            bare: Mutex::default(),
         }
     }
 
     #[allow(clippy::needless_pass_by_value)]
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        if let Ok(bare) = self.bare.try_lock() {
+            bare.values().try_for_each(|message| visit.call(message))?;
+        }
         visit.call(&self.terms)
     }
 
@@ -193,7 +201,7 @@ impl Ledger {
     fn request<'py>(&self, history: &Bound<'py, PyList>, plan: &Plan) -> PyResult<Bound<'py, PyList>> {
         let py = history.py();
         let mut edits = self.edits(py, plan)?.into_iter().peekable();
-        let mut bare = Bare::new(self.table.get(), self.gone(plan));
+        let mut bare = Bare::new(self.table.get(), self.gone(plan), &self.bare);
         let mut request = Vec::with_capacity(plan.plan.kept.iter().map(Range::len).sum::<usize>() + 1);
         for (number, range) in plan.plan.kept.iter().enumerate() {
             if plan.plan.note_before == Some(number) {
@@ -204,13 +212,13 @@ impl Ledger {
                     py.detach(|| ());
                 }
                 let message = history.get_item(index).map_err(|_| changed(py, index))?;
-                let message = match edits.next_if(|(message, _)| *message == index) {
+                match edits.next_if(|(message, _)| *message == index) {
                     Some((_, edits)) => {
-                        rewrite(self.table.get(), &message, &edits)?.ok_or_else(|| changed(py, index))?
+                        let edited = rewrite(self.table.get(), &message, &edits)?;
+                        bare.push(index, edited.ok_or_else(|| changed(py, index))?, true, &mut request)?;
                     }
-                    None => message,
-                };
-                bare.push(index, message, &mut request)?;
+                    None => bare.push(index, message, false, &mut request)?,
+                }
             }
             bare.close(&mut request)?;
         }

@@ -1,6 +1,7 @@
 //! Builds a request: the history's own objects, and copies of what differs.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -30,18 +31,25 @@ pub(crate) struct Bare<'t, 'py> {
     response: Vec<Bound<'py, PyAny>>,
     /// Where that response ends.
     end: usize,
+    /// Single messages of which this was made before.
+    made: &'t Mutex<HashMap<u32, Py<PyAny>>>,
 }
 
 impl<'t, 'py> Bare<'t, 'py> {
-    pub(crate) fn new(table: &'t Table, mut gone: Vec<Thought>) -> Self {
+    pub(crate) fn new(
+        table: &'t Table,
+        mut gone: Vec<Thought>,
+        made: &'t Mutex<HashMap<u32, Py<PyAny>>>,
+    ) -> Self {
         gone.reverse();
-        Bare { table, gone, response: Vec::new(), end: 0 }
+        Bare { table, gone, response: Vec::new(), end: 0, made }
     }
 
     pub(crate) fn push(
         &mut self,
         index: usize,
         message: Bound<'py, PyAny>,
+        edited: bool,
         request: &mut Vec<Bound<'py, PyAny>>,
     ) -> PyResult<()> {
         while let Some(thought) = self.gone.pop_if(|thought| thought.message as usize <= index) {
@@ -51,8 +59,26 @@ impl<'t, 'py> Bare<'t, 'py> {
             request.push(message);
             return Ok(());
         }
+        let py = message.py();
+        let alone = self.response.is_empty() && index + 1 == self.end && !edited;
+        if let Some(made) = self.made().get(&(index as u32)).filter(|_| alone) {
+            request.push(made.bind(py).clone());
+            return Ok(());
+        }
         self.response.push(message);
-        if index + 1 == self.end { self.close(request) } else { Ok(()) }
+        if index + 1 < self.end {
+            return Ok(());
+        }
+        let before = request.len();
+        self.close(request)?;
+        if alone && let [made] = &request[before..] {
+            self.made().insert(index as u32, made.clone().unbind());
+        }
+        Ok(())
+    }
+
+    fn made(&self) -> MutexGuard<'t, HashMap<u32, Py<PyAny>>> {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The response is whole: what is left of it goes into the request.
