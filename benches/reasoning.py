@@ -170,7 +170,7 @@ def row(model: str, grid: str, sums: Sums) -> str:
 
 
 HEAD = """\
-| model | policy | requests | refused | thoughts lost | reasoning kept | ideal cache | marked | naive |
+| model | policy | requests | refused | lost | kept | ideal cache | marked | naive |
 |---|---|--:|--:|--:|--:|--:|--:|--:|"""
 
 

@@ -171,13 +171,11 @@ class Fitted:
         It is worked out on the assumption that every assistant message answered the request
         that this policy makes of the messages before it.
         """
-        origins = self._source.origins if self._source else None
-        stale = self._ledger.stale(self._plan)
-        places = ((index if origins is None else origins[index], *more) for index, *more in stale)
+        origins = self._source.origins if self._source else range(self._plan.messages)
         return tuple(
-            StaleReasoning(index, tokens, not left_out)
-            for index, tokens, left_out in places
-            if index is not None
+            StaleReasoning(at, tokens, not left_out)
+            for index, tokens, left_out in self._ledger.stale(self._plan)
+            if (at := origins[index]) is not None
         )
 
     @cached_property

@@ -61,7 +61,8 @@ class Frame:
 
     def opens_like(self, other: Frame) -> bool:
         """Whether the same stands before the messages; cache marks are no difference."""
-        return unmarked([self.system, self.tools]) == unmarked([other.system, other.tools])
+        ours, theirs = (unmarked([frame.system, frame.tools]) for frame in (self, other))
+        return bool(ours == theirs)
 
     def plan(self, ledger: _core.Ledger) -> _core.Plan:
         """The plan for a request from this history."""
