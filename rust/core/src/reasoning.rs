@@ -111,7 +111,7 @@ impl Reasoning {
     /// use turnfit_core::walk::{Keep, Rules, plan};
     ///
     /// let mut ledger = Ledger::new(Clearing { worth: 2.0, batch: 4, stride: 0, note: 20, note_done: 20 });
-    /// let rules = Rules { room: 350, keep: Keep::Tokens(0), keep_at_least: 1, stride: 0, trim_note: 30 };
+    /// let rules = Rules { room: 450, keep: Keep::Tokens(0), keep_at_least: 1, stride: 0, trim_note: 30 };
     /// let mut reasoning = Reasoning::new(rules);
     /// for role in [Role::User, Role::Assistant, Role::User, Role::Assistant, Role::User] {
     ///     let thought = (role == Role::Assistant).then_some(50);
