@@ -10,7 +10,7 @@ from turnfit import _core
 from turnfit.errors import BusyError, FormatError
 from turnfit.fitting.fit import fit_changed, policy_of
 from turnfit.fitting.fitted import Fitted
-from turnfit.fitting.frame import Frame, new_ledger, parted
+from turnfit.fitting.frame import Frame, parted
 from turnfit.fitting.interrupted import Broken, broken_off
 from turnfit.fitting.kept import Kept
 from turnfit.fitting.policy import Policy
@@ -77,6 +77,9 @@ class Conversation:
         self._frame = Frame.of(self._policy, system, tools)
         self._given = format_named(format) if format is not None else None
         self._marks = Marks() if verify else None
+        self._fitted: tuple[_core.Ledger, _core.Plan] | None = None
+        self._stale_before = 0
+        """Reasoning before this message answered requests that began otherwise."""
         self._alone = Alone()
         self._history: list[Message] = []
         self._told: Format | None = None
@@ -108,15 +111,50 @@ class Conversation:
         with self._alone:
             self._verify()
             history = parted(policy, self._format, self._history)
-            ledger = new_ledger(policy, self._format, remembers=True)
+            ledger = frame.ledger(self._format, remembers=True)
             prices = policy.pricing is self._policy.pricing
             if prices and len(history) == len(self._history):
                 ledger.adopt(history, self._ledger, 0)
             else:
                 ledger.fill(history)
                 self._mark_anew(history)
+            frame.follow(ledger)
             self._policy, self._frame, self._history = policy, frame, history
+            self._stale_before = len(history)
             self._use(self._told, ledger)
+
+    @property
+    def system(self) -> Any:
+        """The system prompt that is sent beside the messages.
+
+        Setting another makes all reasoning so far stale, and the prefix cache useless:
+        better append what is new as a message.
+        """
+        return self._system
+
+    @system.setter
+    def system(self, system: Any) -> None:
+        self._open_with(system, self._tools)
+
+    @property
+    def tools(self) -> Any:
+        """The tool definitions, as they are sent; setting others costs what `system` costs."""
+        return self._tools
+
+    @tools.setter
+    def tools(self, tools: Any) -> None:
+        self._open_with(self._system, tools)
+
+    def _open_with(self, system: Any, tools: Any) -> None:
+        frame = Frame.of(self._policy, system, tools)
+        with self._alone:
+            if frame.opens_like(self._frame):
+                return
+            self._system, self._tools, self._frame = system, tools, frame
+            self._stale_before = len(self._history)
+            frame.follow(self._ledger)
+            self._use(self._told, self._ledger)
+            self._fitted = None
 
     def append(self, message: Message) -> None:
         """Append a message.
@@ -144,11 +182,11 @@ class Conversation:
         marks = self._marks and self._marks.of(added)
         if format_ is not self._format or not self._history:
             ledger = self._new_ledger(format_)
-            ledger.fill([*self._history, *added])
+            self._fill(ledger, [*self._history, *added])
             self._use(told, ledger)
         elif self._is_replaced_by(added):
             ledger = self._new_ledger(format_)
-            ledger.adopt(self._history, self._ledger, 0)
+            self._adopt(ledger, self._history, self._ledger)
             ledger.fill(added)
             self._use(told, ledger)
         else:
@@ -166,13 +204,29 @@ class Conversation:
         return _core.last_marker(table_of(self._format), added) is not None
 
     def _new_ledger(self, format_: Format | None) -> _core.Ledger:
-        return new_ledger(self._policy, format_ or PLAIN, remembers=True)
+        return self._frame.ledger(format_ or PLAIN, remembers=True)
+
+    def _fill(self, ledger: _core.Ledger, history: list[Message]) -> None:
+        """Fill an empty ledger with the history, which perhaps goes on."""
+        stale = self._stale_before
+        ledger.fill(history[:stale])
+        if stale:
+            self._frame.follow(ledger)
+        ledger.fill(history[stale:])
+
+    def _adopt(self, ledger: _core.Ledger, history: list[Message], other: _core.Ledger) -> None:
+        """Likewise, as another ledger has read it."""
+        stale = self._stale_before
+        ledger.adopt(history[:stale], other, 0)
+        if stale:
+            self._frame.follow(ledger)
+        ledger.adopt(history[stale:], other, stale)
 
     def _use(self, told: Format | None, ledger: _core.Ledger) -> None:
         self._told = told
         self._format: Format = told or PLAIN
         self._ledger: _core.Ledger = ledger
-        self._kept = Kept(self._policy, self._format)
+        self._kept = Kept(self._frame, self._format)
         self._whole: set[int] = set()
         """Messages that look broken off and aren't."""
         self._plan: _core.Plan | None = None
@@ -239,11 +293,12 @@ class Conversation:
         """Begin with the first messages of another conversation of the same policy."""
         history = other._history[:count]
         told = self._given or recognise(history)
+        self._stale_before = min(other._stale_before, count)
         ledger = self._new_ledger(told)
         if (told or PLAIN) is other._format:
-            ledger.adopt(history, other._ledger, 0)
+            self._adopt(ledger, history, other._ledger)
         else:
-            ledger.fill(history)
+            self._fill(ledger, history)
         self._history = history
         if self._marks and other._marks:
             self._marks = other._marks.up_to(count)
@@ -278,6 +333,7 @@ class Conversation:
                 self._tools,
                 self._history,
                 self._ledger.costs() if costs else None,
+                self._stale_before,
             )
             write_saved(file, saved)
 
@@ -319,10 +375,11 @@ class Conversation:
 
     def _begin_with_saved(self, saved: Saved) -> None:
         history = parted(self._policy, saved.told or PLAIN, list(saved.messages))
+        self._stale_before = min(saved.stale_before, len(history))
         ledger = self._at_costs(saved, history)
         if ledger is None:
             ledger = self._new_ledger(saved.told)
-            ledger.fill(history)
+            self._fill(ledger, history)
         self._history = history
         self._mark_anew(history)
         self._use(saved.told, ledger)
@@ -331,11 +388,15 @@ class Conversation:
         """A ledger of costs that are known; None where they aren't, or are of other messages."""
         if saved.costs is None or len(saved.messages) != len(history):
             return None
-        ledger = self._new_ledger(saved.told)
+        priced = self._new_ledger(saved.told)
         try:
-            ledger.fill_at(history, saved.costs)
+            priced.fill_at(history, saved.costs)
         except FormatError:
             return None
+        if not self._stale_before:
+            return priced
+        ledger = self._new_ledger(saved.told)
+        self._adopt(ledger, history, priced)
         return ledger
 
     def _mark_anew(self, history: list[Message]) -> None:
@@ -373,6 +434,7 @@ class Conversation:
             if broken:
                 return self._fit_without(broken)
             plan = self._frame.plan(ledger)
+            before, self._fitted = self._fitted, (ledger, plan)
 
         def build() -> list[Message]:
             with self._alone:
@@ -380,10 +442,10 @@ class Conversation:
                     return self._patched(plan)
                 return ledger.request(history, plan)
 
-        return Fitted(history, self._format, ledger, plan, self._frame, build)
+        return Fitted(history, self._format, ledger, plan, self._frame, build, before=before)
 
     def _fit_without(self, broken: Broken) -> Fitted:
-        kept, self._kept = self._kept, Kept(self._policy, self._format)
+        kept, self._kept = self._kept, Kept(self._frame, self._format)
         kept = kept.following(self._history, self._ledger, broken)
         source = kept.source(self._history)
         plan = self._frame.plan(kept.ledger)

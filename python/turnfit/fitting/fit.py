@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from turnfit import _core
 from turnfit.fitting.fitted import Fitted, Source
-from turnfit.fitting.frame import Frame, new_ledger, parted, pinned_elsewhere
+from turnfit.fitting.frame import Frame, parted, pinned_elsewhere
 from turnfit.fitting.interrupted import Broken, broken_off, pieces
 from turnfit.fitting.policy import Policy
 from turnfit.messages.formats import format_of
@@ -73,7 +74,7 @@ def fit(
     frame = Frame.of(policy, system, tools)
     found = format_of(history, format)
     history = parted(policy, found, history)
-    ledger = new_ledger(policy, found)
+    ledger = frame.ledger(found)
     ledger.fill(history)
     broken = broken_off(found, history, ledger, set())
     if broken or repair:
@@ -95,19 +96,20 @@ def fit_changed(
         kept = pieces(history, broken)
         messages = [message for piece in kept for message in piece.messages]
         origins = [origin for piece in kept for origin in piece.origins]
-        ledger = _read(frame.policy, format_, messages, origins)
+        ledger = _read(frame, format_, messages, origins)
     if repair:
         whole = repaired(messages, format_, ledger, frame.policy.notes.unanswered)
         messages = whole.messages
         origins = [None if origin is None else origins[origin] for origin in whole.origins]
-        ledger = _read(frame.policy, format_, messages, origins)
+        ledger = _read(frame, format_, messages, origins)
     source = Source(history, origins, len(history), broken)
     return Fitted(messages, format_, ledger, frame.plan(ledger), frame, source=source)
 
 
 def _read(
-    policy: Policy, format_: Format, messages: list[Message], origins: list[int | None]
+    frame: Frame, format_: Format, messages: list[Message], origins: list[int | None]
 ) -> _core.Ledger:
-    ledger = new_ledger(pinned_elsewhere(policy, origins), format_)
+    pinned = replace(frame, policy=pinned_elsewhere(frame.policy, origins))
+    ledger = pinned.ledger(format_)
     ledger.fill(messages)
     return ledger

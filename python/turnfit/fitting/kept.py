@@ -6,9 +6,8 @@ from dataclasses import dataclass, field, replace
 
 from turnfit import _core
 from turnfit.fitting.fitted import Source
-from turnfit.fitting.frame import new_ledger, pinned_elsewhere
+from turnfit.fitting.frame import Frame, pinned_elsewhere
 from turnfit.fitting.interrupted import Broken, pieces
-from turnfit.fitting.policy import Policy
 from turnfit.messages.formats.table import Format
 from turnfit.messages.reading import Message
 
@@ -23,7 +22,7 @@ class Kept:
     lists and ledger only ever grow, so that requests made before may look into them.
 
     Attributes:
-        policy: the conversation's policy.
+        frame: what the conversation sends besides its messages.
         format: the conversation's format.
         broken: what is left of broken messages.
         count: how many messages of the history it covers.
@@ -31,7 +30,7 @@ class Kept:
         origins: where each of these stands in the history.
     """
 
-    policy: Policy
+    frame: Frame
     format: Format
     broken: Broken = field(default_factory=dict)
     count: int = 0
@@ -56,20 +55,21 @@ class Kept:
 
     def _is_pinned(self, history: list[Message]) -> bool:
         """Whether one of the new messages is pinned by an index, which is another here."""
-        pinned = self.policy.pinned
+        pinned = self.frame.policy.pinned
         return not callable(pinned) and any(self.count <= at < len(history) for at in pinned)
 
     def _anew(self, history: list[Message], ledger: _core.Ledger, broken: Broken) -> Kept:
         found = pieces(history, broken)
         messages = [message for piece in found for message in piece.messages]
         origins: list[int | None] = [origin for piece in found for origin in piece.origins]
-        made = new_ledger(pinned_elsewhere(self.policy, origins), self.format)
+        pinned = replace(self.frame, policy=pinned_elsewhere(self.frame.policy, origins))
+        made = pinned.ledger(self.format)
         for piece in found:
             if piece.is_changed:
                 made.fill(piece.messages)
             else:
                 made.adopt(piece.messages, ledger, piece.origin)
-        return Kept(self.policy, self.format, broken, len(history), messages, origins, made)
+        return Kept(self.frame, self.format, broken, len(history), messages, origins, made)
 
     def source(self, history: list[Message]) -> Source:
         """Where a request made now comes from."""

@@ -45,6 +45,7 @@ class Saved:
         tools: the tool definitions.
         messages: the messages.
         costs: what the messages were read to cost, as a ledger gives it.
+        stale_before: reasoning before this message is stale.
     """
 
     policy: Policy
@@ -54,6 +55,7 @@ class Saved:
     tools: Any
     messages: Sequence[Message]
     costs: list[int] | None
+    stale_before: int
 
 
 def write_saved(file: File, saved: Saved) -> None:
@@ -79,6 +81,7 @@ def _head(saved: Saved) -> dict[str, Any]:
         "system": to_plain(saved.system, "system"),
         "tools": to_plain(saved.tools, "tools"),
         "messages": len(saved.messages),
+        "stale_before": saved.stale_before,
     }
 
 
@@ -140,10 +143,12 @@ def read_saved(file: File, policy: Policy | None, format_: Format | None) -> Sav
     count = head["messages"]
     told = _format_of(head["format"], format_, name)
     messages = [_message_of(told, row, name, at) for at, row in enumerate(rows[1 : 1 + count], 2)]
+    is_other = policy is not None and head["policy"] not in (None, _policy_of(policy)[0])
     policy = policy or _saved_policy(head, name)
     costs = _costs_of(rows[1 + count :], policy, lines[1 : 1 + count])
     system, tools = from_plain(head.get("system")), from_plain(head.get("tools"))
-    return Saved(policy, told, head["given"], system, tools, messages, costs)
+    stale = len(messages) if is_other else head.get("stale_before", 0)
+    return Saved(policy, told, head["given"], system, tools, messages, costs, stale)
 
 
 def _read(file: File) -> tuple[str, str]:

@@ -74,6 +74,10 @@ pub struct Facts {
     pub continues: bool,
     /// Its last part never came to its end.
     pub unfinished: bool,
+    /// What the reasoning in it costs, in tokens, if there is any.
+    pub thought: Option<u64>,
+    /// It is refused without the reasoning before it in the same response.
+    pub bound: bool,
     /// Its calls and results.
     pub rows: Vec<Row>,
 }

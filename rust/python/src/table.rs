@@ -22,6 +22,8 @@ pub(crate) enum Use {
     Free,
     /// A text, or a value priced as JSON.
     Text,
+    /// A text that stands for reasoning, in a thing that isn't reasoning itself.
+    Thought,
     /// The id that pairs a call with its results.
     Id,
     /// A tool's name.
@@ -118,6 +120,17 @@ pub(crate) struct Shape {
     pub(crate) signed: Option<Py<PyString>>,
     /// Under what a thing tells that it didn't.
     pub(crate) status: Option<Py<PyString>>,
+    pub(crate) thought: Thought,
+    /// It is refused without the reasoning before it in the same response.
+    pub(crate) bound: bool,
+}
+
+/// Whether a thing is reasoning.
+pub(crate) enum Thought {
+    Never,
+    Always,
+    /// Where something true stands under this key.
+    Where(Py<PyString>),
 }
 
 impl Shape {
@@ -129,6 +142,15 @@ impl Shape {
         let Some(key) = &self.status else { return Ok(false) };
         let stopped = |status: &[u8]| matches!(status, b"in_progress" | b"incomplete").then_some(());
         Ok(ascii_item(dict, key.bind(dict.py()), stopped)?.is_some())
+    }
+
+    /// Whether a thing of this shape is reasoning.
+    pub(crate) fn is_thought(&self, dict: &Bound<'_, PyDict>) -> PyResult<bool> {
+        match &self.thought {
+            Thought::Never => Ok(false),
+            Thought::Always => Ok(true),
+            Thought::Where(key) => dict.get_item(key)?.map_or(Ok(false), |value| value.is_truthy()),
+        }
     }
 
     /// Whether the message holds the same in another place.
@@ -202,6 +224,8 @@ pub(crate) struct Table {
     pub(crate) rebuild: Option<Py<PyAny>>,
     /// From a note's wording to the message that bears it.
     pub(crate) note: Py<PyAny>,
+    /// From the messages of a response to what is left of them without their reasoning.
+    pub(crate) strip: Option<Py<PyAny>>,
 }
 
 #[pymethods]
@@ -230,6 +254,7 @@ impl Table {
             classes: Mutex::default(),
             rebuild: format.getattr("rebuild")?.extract()?,
             note: format.getattr("note")?.unbind(),
+            strip: format.getattr("strip")?.extract()?,
         })
     }
 }

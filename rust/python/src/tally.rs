@@ -22,6 +22,10 @@ pub(crate) struct Read {
     pub(crate) rows: Vec<ReadRow>,
     /// The provider has replaced by it what stands before it.
     pub(crate) marker: bool,
+    /// What the reasoning in it costs, in tokens, if there is any.
+    pub(crate) thought: Option<u64>,
+    /// It is refused without the reasoning before it in the same response.
+    pub(crate) bound: bool,
     /// Its content, if that is one short text.
     pub(crate) text: Option<Py<PyString>>,
     /// Its last part never came to its end.
@@ -37,20 +41,22 @@ impl Read {
         }
     }
 
-    /// What it costs, how many rows it has, and what the body of each costs.
+    /// What it costs, and what the reasoning in it does, how many rows it has, and what the body
+    /// of each costs.
     pub(crate) fn costs(&self) -> impl Iterator<Item = u64> + '_ {
-        [self.tokens, self.rows.len() as u64].into_iter().chain(self.rows.iter().map(|row| row.body))
+        [self.tokens, self.thought.unwrap_or(0), self.rows.len() as u64].into_iter().chain(self.rows.iter().map(|row| row.body))
     }
 
     /// The same at costs that begin with its own, and those that are left of them; None where
     /// they are of another message.
     pub(crate) fn at_costs<'c>(&self, py: Python<'_>, costs: &'c [u64]) -> Option<(Read, &'c [u64])> {
-        let [tokens, rows, costs @ ..] = costs else { return None };
+        let [tokens, thought, rows, costs @ ..] = costs else { return None };
         let (bodies, left) = costs.split_at_checked(self.rows.len())?;
         if *rows != self.rows.len() as u64 {
             return None;
         }
-        let mut read = Read { tokens: *tokens, ..self.clone_ref(py) };
+        let thought = self.thought.map(|_| *thought);
+        let mut read = Read { tokens: *tokens, thought, ..self.clone_ref(py) };
         read.rows.iter_mut().zip(bodies).for_each(|(row, &body)| row.body = body);
         Some((read, left))
     }
@@ -101,6 +107,8 @@ impl Tally {
             tokens: 0,
             rows: Vec::new(),
             marker: false,
+            thought: None,
+            bound: false,
             text: None,
             unfinished: false,
         };
@@ -112,6 +120,8 @@ impl Tally {
         self.read.tokens = self.pricing.frames.message;
         self.read.rows.clear();
         self.read.marker = false;
+        self.read.thought = None;
+        self.read.bound = false;
         self.read.text = None;
         self.read.unfinished = false;
         self.waiting.clear();
@@ -140,6 +150,11 @@ impl Tally {
         }
         let (number, key, value) = self.waiting.pop()?;
         Some((number, key.into_bound(py), value.into_bound(py)))
+    }
+
+    /// What was added since there were so many tokens, and so much reasoning, is reasoning.
+    pub(crate) fn add_thought(&mut self, (tokens, thought): (u64, Option<u64>)) {
+        self.read.thought = Some(thought.unwrap_or(0) + self.read.tokens - tokens);
     }
 
     /// Opens a row, unless the thing is neither call nor result; gives its number.

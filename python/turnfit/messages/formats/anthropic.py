@@ -10,6 +10,7 @@ from typing import Any
 
 from turnfit.messages import rules
 from turnfit.messages.formats.marks import IN_THE_BLOCK
+from turnfit.messages.formats.stripping import is_thinking, without_blocks
 from turnfit.messages.formats.table import Format, Shape, Signs
 from turnfit.messages.reading import Message, Row
 from turnfit.messages.unfinished import Parts, each_by_itself
@@ -81,8 +82,9 @@ ANTHROPIC = Format(
             "plain",
             {**_FREE_IN_BLOCKS, "thinking": "text", "signature": "sealed"},
             signed="signature",
+            thought=True,
         ),
-        "redacted_thinking": Shape("plain", {**_FREE_IN_BLOCKS, "data": "sealed"}),
+        "redacted_thinking": Shape("plain", {**_FREE_IN_BLOCKS, "data": "sealed"}, thought=True),
         "tool_use": Shape("call", _CALL_FIELDS),
         "tool_result": Shape("result", _RESULT_FIELDS),
         # The provider replaced what was before by it, and wants it back as it is
@@ -122,6 +124,7 @@ ANTHROPIC = Format(
     answers_in="content",
     finished=each_by_itself(_PARTS.whole),
     marks=IN_THE_BLOCK,
+    strip=without_blocks("content", is_thinking),
     rules=(
         rules.results_have_calls,
         rules.calls_are_answered_at_once,

@@ -17,6 +17,7 @@ from typing import Any
 from turnfit import _core
 from turnfit.messages import rules
 from turnfit.messages.formats.marks import BLOCK_BEHIND
+from turnfit.messages.formats.stripping import without_blocks
 from turnfit.messages.formats.table import Body, Field, Format, Shape, Signs
 from turnfit.messages.reading import Message, Row
 from turnfit.messages.unfinished import Parts, each_by_itself
@@ -81,6 +82,7 @@ _BLOCK = Shape(
             "redactedContent": "sealed",
         },
     },
+    thought="reasoningContent",
 )
 
 _MESSAGE = Shape("plain", {"role": "free", "content": Body(of=_BLOCK)})
@@ -168,6 +170,7 @@ BEDROCK_CONVERSE = Format(
     answers_in="content",
     finished=each_by_itself(_PARTS.whole),
     marks=BLOCK_BEHIND,
+    strip=without_blocks("content", lambda block: "reasoningContent" in block),
     join=_join,
     split=_split,
     rules=(

@@ -11,10 +11,11 @@ its id; without ids, position and name decide.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from turnfit.messages import rules
+from turnfit.messages.formats.stripping import without_blocks
 from turnfit.messages.formats.table import Body, Field, Format, Shape, Signs
 from turnfit.messages.reading import Message, Row
 from turnfit.messages.unfinished import Parts, each_by_itself
@@ -59,7 +60,7 @@ _PART = Shape(
         {
             "text": "text",
             "thought": "free",
-            "thoughtSignature": "sealed",
+            "thoughtSignature": "thought",
             "inlineData": "medium",
             "fileData": "medium",
             "videoMetadata": "free",
@@ -75,6 +76,7 @@ _PART = Shape(
             "codeExecutionResult": {"output": "text", "outcome": "free", "id": "free"},
         }
     ),
+    thought="thought",
 )
 
 _CONTENT = Shape("plain", {"role": "free", "parts": Body(of=_PART)})
@@ -105,6 +107,23 @@ _PARTS = Parts(
     is_row=lambda part: not part.keys().isdisjoint(_either(dict.fromkeys(_ROWS, ""))),
     is_broken=_is_broken,
 )
+_without_thoughts = without_blocks("parts", lambda part: bool(part.get("thought")))
+
+
+def _strip(contents: Sequence[Message]) -> list[Message | None]:
+    """Without thoughts and their signatures."""
+    return [content and _unsigned(content) for content in _without_thoughts(contents)]
+
+
+def _unsigned(content: Message) -> Message:
+    signatures = {"thoughtSignature", "thought_signature"}
+    parts = [
+        {key: value for key, value in part.items() if key not in signatures}
+        if isinstance(part, dict) and signatures & part.keys()
+        else part
+        for part in content["parts"]
+    ]
+    return {**content, "parts": parts}
 
 
 GEMINI = Format(
@@ -123,6 +142,7 @@ GEMINI = Format(
     answer=_answer,
     answers_in="parts",
     finished=each_by_itself(_PARTS.whole),
+    strip=_strip,
     rules=(
         rules.results_have_calls,
         rules.calls_are_answered_at_once,
