@@ -39,6 +39,7 @@ PINNED = {
     "guidance": 1,
     "notes": {"version": 1},
     "profile": "script@1",
+    "reasoning": "auto",
     "keep": ["fraction", 0.25],
     "keep_at_least": 1,
     "clear_batch": 4,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from turnfit import _core
 from turnfit.messages.formats import table_of
@@ -38,9 +39,28 @@ def broken_off(
     if not suspects:
         return {}
     open_ = {index: _open(format_, history[index], waiting[index]) for index in sorted(suspects)}
-    broken = format_.finished(history, open_)
+    broken = format_.finished(_Plain(format_, history), open_)
     whole |= suspects - broken.keys()
     return broken
+
+
+class _Plain(Sequence[Message]):
+    """A history in which the SDKs' objects are the dicts that they are sent as."""
+
+    def __init__(self, format_: Format, history: Sequence[Message]) -> None:
+        self._history = history
+        self._takes_objects = format_.is_class is not None or format_.reader is not None
+        self._plain: dict[int, Message] = {}
+
+    def __len__(self) -> int:
+        return len(self._history)
+
+    def __getitem__(self, index: Any) -> Any:
+        if self._takes_objects:
+            return self._history[index]
+        if index not in self._plain:
+            self._plain[index] = _core.plain(self._history[index])
+        return self._plain[index]
 
 
 def _open(format_: Format, message: Message, places: Iterable[int]) -> Open:

@@ -387,7 +387,8 @@ def _pinned_profile(named: Profile | None) -> str:
         shipped = profile(str(named))
     except ValueError:
         shipped = None
-    if shipped != named:
+    # A model adds its frames and its price of images, and is written beside the profile.
+    if shipped is None or replace(shipped, frames=named.frames, media=named.media) != named:
         raise ValueError(f"profile {named} is one of your own, which can't be written down")
     return str(named)
 
