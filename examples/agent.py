@@ -140,9 +140,7 @@ class Provider(Protocol):
     refusals: type[Exception]
     """What the client raises when it is refused."""
 
-    def begin(
-        self, policy: tf.Policy, instructions: str, tools: Sequence[Tool]
-    ) -> tf.Conversation:
+    def begin(self, policy: tf.Policy, instructions: str, tools: Sequence[Tool]) -> tf.Conversation:
         """An empty conversation."""
 
     def ask(self, fitted: tf.Fitted, instructions: str, tools: Sequence[Tool]) -> Reply:
@@ -162,9 +160,7 @@ class OpenAI:
         self._client = client or openai.OpenAI()
         self._options = {"model": model, **options}
 
-    def begin(
-        self, policy: tf.Policy, instructions: str, tools: Sequence[Tool]
-    ) -> tf.Conversation:
+    def begin(self, policy: tf.Policy, instructions: str, tools: Sequence[Tool]) -> tf.Conversation:
         """See `Provider.begin`; the instructions are the first message."""
         specs = self._specs(tools)
         conversation = tf.Conversation(policy, tools=specs, format="openai-chat")
@@ -208,9 +204,7 @@ class Anthropic:
         self._client = client or anthropic.Anthropic()
         self._options = {"model": model, "max_tokens": 8_000, **options}
 
-    def begin(
-        self, policy: tf.Policy, instructions: str, tools: Sequence[Tool]
-    ) -> tf.Conversation:
+    def begin(self, policy: tf.Policy, instructions: str, tools: Sequence[Tool]) -> tf.Conversation:
         """See `Provider.begin`; the instructions stand beside the messages."""
         system, specs = self._system(instructions), self._specs(tools)
         return tf.Conversation(policy, system=system, tools=specs, format="anthropic")

@@ -16,6 +16,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
@@ -36,6 +37,7 @@ class Served:
 
     Attributes:
         task: the first thing that the user said in it.
+        instructions: what the model was told beside the messages.
         status: the HTTP status of the answer.
         tokens: the true tokens of the request.
         use: where they came from; None where it was refused.
@@ -44,6 +46,7 @@ class Served:
     """
 
     task: str
+    instructions: str
     status: int
     tokens: int
     use: CacheUse | None
@@ -76,22 +79,22 @@ class Model:
     def answer(self, wire: Wire, raw: bytes) -> tuple[int, Body]:
         """The status and the body for a request."""
         body: Body = json.loads(raw)
-        seen, digest = wire.seen(body), sha256(raw).hexdigest()
+        seen = wire.seen(body)
         task = next((entry.text for entry in seen.of("user")), "")
+        served = partial(Served, task, seen.instructions, digest=sha256(raw).hexdigest())
         with self._lock:
             tokens = sum(count_block(block.value) for block in blocks(body))
             try:
-                self._refuse_long(wire, tokens)
-                return 200, self._answered(wire, body, seen, (task, digest))
+                if tokens > self.window:
+                    raise RefusedError("too long", wire.too_long(tokens, self.window))
+                answer, use, dropped = self._answered(wire, body, seen)
             except RefusedError as refused:
-                self.served.append(Served(task, refused.status, tokens, None, digest))
+                self.served.append(served(refused.status, tokens, None))
                 return refused.status, refused.body
+            self.served.append(served(200, tokens, use, dropped=dropped))
+            return 200, answer
 
-    def _refuse_long(self, wire: Wire, tokens: int) -> None:
-        if tokens > self.window:
-            raise RefusedError("too long", wire.too_long(tokens, self.window))
-
-    def _answered(self, wire: Wire, body: Body, seen: Seen, names: tuple[str, str]) -> Body:
+    def _answered(self, wire: Wire, body: Body, seen: Seen) -> tuple[Body, CacheUse, int]:
         model = body["model"]
         cache = self._caches.setdefault(model, cache_for(model, count_block))
         dropped: list[Any] = []
@@ -101,9 +104,8 @@ class Model:
             dropped = checker.receive(body)
             content = checker.sign(body, content)
         use = cache.read(body)
-        task, digest = names
-        self.served.append(Served(task, 200, use.total, use, digest, len(dropped)))
-        return wire.answered(body, content, use, sum(map(count_block, content)))
+        output = sum(map(count_block, content))
+        return wire.answered(body, content, use, output), use, len(dropped)
 
 
 @contextmanager

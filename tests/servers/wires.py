@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import count
 from typing import Any, Literal, Protocol
 
@@ -68,6 +69,12 @@ class Wire(Protocol):
         """The refusal of a request that is longer than the window."""
 
 
+def _id(start: str, body: Body, *parts: Any) -> str:
+    """A call's id, the same at every run, in whatever order threads come."""
+    told = json.dumps([len(body["messages"]), *parts])
+    return f"{start}_{sha256(told.encode()).hexdigest()[:16]}"
+
+
 class Chat:
     """OpenAI's chat completions."""
 
@@ -99,7 +106,7 @@ class Chat:
         if answer.calls:
             message["tool_calls"] = [
                 {
-                    "id": f"call_{next(_numbers)}",
+                    "id": _id("call", body, tool, given),
                     "type": "function",
                     "function": {"name": tool, "arguments": json.dumps(given, ensure_ascii=False)},
                 }
@@ -173,7 +180,12 @@ class Messages:
         thought = {"type": "thinking", "thinking": f"I weigh: {answer.text}", "signature": ""}
         said = {"type": "text", "text": answer.text}
         calls = [
-            {"type": "tool_use", "id": f"toolu_{next(_numbers)}", "name": tool, "input": given}
+            {
+                "type": "tool_use",
+                "id": _id("toolu", body, tool, given),
+                "name": tool,
+                "input": given,
+            }
             for tool, given in answer.calls
         ]
         thinks = (body.get("thinking") or {}).get("type") in ("enabled", "adaptive")

@@ -1,0 +1,122 @@
+"""The agent of the examples stays inside the window: real clients, true tokens, refusals.
+
+`pip install '.[sdks]'` brings the clients, and with litellm the tokenizer's ranks.
+"""
+
+from __future__ import annotations
+
+import pytest
+import turnfit as tf
+from servers.counting import text_counter
+from support.loop import BUDGET, WINDOW, SendsAll
+from support.loop_page import PAGE, tables
+from support.reader import SAVING, STOPS_AFTER
+from support.scenarios import CLIENTS, POLICIES, Scenarios
+
+# What the clients deprecate or leave open is theirs to mend.
+pytestmark = pytest.mark.filterwarnings("ignore")
+each_client = pytest.mark.parametrize("client", CLIENTS)
+OVERFLOW = tf.classify_rejection("context_length_exceeded").person_message
+
+
+@pytest.fixture(scope="module")
+def loop(tmp_path_factory: pytest.TempPathFactory) -> Scenarios:
+    for client in CLIENTS:
+        pytest.importorskip(client)
+    text_counter()
+    return Scenarios(tmp_path_factory.mktemp("library"))
+
+
+@each_client
+def test_eight_subagents_all_read_past_the_window_and_finish(loop: Scenarios, client: str) -> None:
+    run = loop.eight(client)
+    assert len(run.subagents) == 8
+    assert run.server.refused == []
+    assert run.answer.count("read 19 chapters, to the end.") == 8
+    assert run.largest <= BUDGET
+
+
+def test_without_fitting_each_of_the_eight_is_refused(loop: Scenarios) -> None:
+    run = loop.eight("openai", SendsAll)
+    assert len(run.stopped) == len(run.server.refused) == 8
+    assert min(one.tokens for one in run.server.refused) > WINDOW
+    assert run.answer.split("\n") == [OVERFLOW] * 8
+
+
+@each_client
+def test_a_subagent_told_of_its_safety_net_reads_all_forty_chapters(
+    loop: Scenarios, client: str
+) -> None:
+    run = loop.forty(client)
+    assert run.answer == "Volume 9: read 40 chapters, to the end."
+    assert all("do not stop early" in one.instructions for one in run.server.served)
+    assert BUDGET * 0.9 < run.largest <= BUDGET
+
+
+@each_client
+def test_without_being_told_the_scripted_model_stops_at_two(loop: Scenarios, client: str) -> None:
+    run = loop.forty(client, guided=False)
+    assert run.answer == f"Volume 9: read {STOPS_AFTER} chapters. {SAVING}"
+
+
+@each_client
+def test_a_refusal_in_spite_of_all_is_refitted_once_to_the_limit_that_it_told(
+    loop: Scenarios, client: str
+) -> None:
+    run = loop.wrong_by_half(client)
+    [refused] = run.server.refused
+    after = run.server.served[run.server.served.index(refused) + 1 :]
+    assert refused.tokens > WINDOW
+    assert after
+    assert all(one.tokens <= WINDOW for one in after)
+    assert run.sent_again == []
+    assert run.answer == "Volume 1: read 19 chapters, to the end."
+    assert run.pages == []
+
+
+@each_client
+def test_a_hopeless_one_ends_in_the_persons_message_and_pages_no_one(
+    loop: Scenarios, client: str
+) -> None:
+    run = loop.hopeless(client)
+    assert run.answer == OVERFLOW
+    assert [one.status for one in run.server.served] == [400]
+    assert run.pages == []
+
+
+@each_client
+def test_what_is_the_operators_to_resolve_pages_the_operator(loop: Scenarios, client: str) -> None:
+    run = loop.no_key(client)
+    assert [page.kind for page in run.pages] == ["auth"]
+    assert len(run.server.served) == 1
+
+
+@pytest.mark.parametrize("name", ["eight", "forty", "wrong_by_half", "hopeless"])
+@each_client
+def test_nothing_that_was_refused_is_sent_again(loop: Scenarios, client: str, name: str) -> None:
+    assert getattr(loop, name)(client).sent_again == []
+
+
+@each_client
+def test_the_default_policy_reads_most_from_the_prefix_cache(loop: Scenarios, client: str) -> None:
+    runs = {name: loop.cached(client, name) for name in POLICIES}
+    assert {run.answer for run in runs.values()} == {"Volume 10: read 120 chapters, to the end."}
+    best = runs.pop("default")
+    for run in runs.values():
+        assert best.read_share > run.read_share
+        assert best.cost < run.cost
+    assert best.read_share > 0.8
+
+
+def test_thinking_that_is_not_verified_any_more_is_dropped_where_that_is_asked_for(
+    loop: Scenarios,
+) -> None:
+    binding = {"prefix_mismatch_behavior": "drop_block"}
+    run = loop.thinking(thinking={"type": "adaptive", "block_binding": binding})
+    assert run.server.refused == []
+    assert run.answer == "Volume 9: read 40 chapters, to the end."
+
+
+def test_the_page_shows_what_came_out(loop: Scenarios) -> None:
+    page = PAGE.read_text("utf-8")
+    assert [table for table in tables(loop) if table not in page] == []
