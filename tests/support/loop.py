@@ -31,6 +31,8 @@ from agent import (
     team,
 )
 
+__all__ = ["BUDGET", "WINDOW", "Agent", "DropsTheOldest", "Run", "SendsAll", "policy", "run"]
+
 MODELS = {"openai": "gpt-5.1", "anthropic": "claude-opus-4-7"}
 WINDOW, BUDGET, PAGE = 1_000_000, 400_000, 80_000
 PROFILE = "o200k_base"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from servers.model import Served
+
 from support.loop import Run, SendsAll
 from support.scenarios import CLIENTS, POLICIES, Scenarios
 
@@ -64,10 +66,10 @@ def _refused(loop: Scenarios) -> str:
     return _table(head, rows)
 
 
-def _around(run: Run) -> list[object]:
+def _around(run: Run) -> list[Served]:
     served = run.server.served
     at = served.index(run.server.refused[0])
-    return list(served[at : at + 2])
+    return served[at : at + 2]
 
 
 def _cached(loop: Scenarios) -> str:
