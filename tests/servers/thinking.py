@@ -63,18 +63,28 @@ class Thought:
     signature: str
     prefix: str
     text: str
+    compactions: int = 0
 
 
 def thoughts(request: Body) -> Iterator[Thought]:
-    """The thinking blocks of an Anthropic or Bedrock request, in order."""
-    prefix = _opening(request)
+    """The thinking blocks of an Anthropic or Bedrock request, in order.
+
+    Neighbours of one role are one message; a compaction block stands for all before it.
+    """
+    opening = prefix = _opening(request)
+    compactions, role = 0, None
     for index, message in enumerate(request.get("messages") or ()):
-        prefix = _digest(prefix, str(message["role"]))
+        if message["role"] != role:
+            role = message["role"]
+            prefix = _digest(prefix, str(role))
         for place, block in enumerate(_listed(message.get("content"))):
             if is_thinking(block):
                 path = f"messages.{index}.content.{place}"
                 signature, text = signature_of(block), text_of(block)
-                yield Thought(path, index, signature, prefix, text)
+                yield Thought(path, index, signature, prefix, text, compactions)
+            elif block.get("type") == "compaction":
+                compactions += 1
+                prefix = _digest(opening, canonical(unmarked(block)))
             elif list(block) != ["cachePoint"]:
                 prefix = _digest(prefix, canonical(unmarked(block)))
 
@@ -151,15 +161,17 @@ class _Signing:
 
     def __init__(self) -> None:
         self._bindings: dict[str, Binding] = {}
-        self._answers: dict[str, list[str]] = {}
+        self._answers: dict[str, list[list[str]]] = {}
 
     def sign(self, request: Body, content: Sequence[Any]) -> list[Any]:
         """See `Checker.sign`."""
         answer = {"role": "assistant", "content": list(content)}
         whole = {**request, "messages": [*request["messages"], answer]}
         last = len(whole["messages"]) - 1
-        made, previous = list(content), None
+        made, previous, compactions = list(content), None, 0
         for thought in thoughts(whole):
+            if thought.compactions > compactions:
+                previous, compactions = None, thought.compactions
             if thought.message == last:
                 place = int(thought.path.rpartition(".")[2])
                 signature = _digest(thought.prefix, str(previous), thought.text, str(place))
@@ -169,7 +181,7 @@ class _Signing:
             else:
                 previous = thought.signature
         signatures = [signature_of(block) for block in made if is_thinking(block)]
-        self._answers[_without_thinking(made)] = signatures
+        self._answers.setdefault(_without_thinking(made), []).append(signatures)
         return made
 
     def _known(self, thought: Thought) -> Binding:
@@ -200,11 +212,16 @@ class PrefixChecker(_Signing):
         """See `Checker.receive`."""
         listed = list(thoughts(request))
         for at, thought in enumerate(listed):
-            before = listed[at - 1].signature if at else None
+            before = self._before(listed, at)
             failure = self._failure(thought, before)
             if failure is not None:
                 return self._react(request, listed[at:], failure)
         return []
+
+    def _before(self, listed: Sequence[Thought], at: int) -> str | None:
+        if at == 0 or listed[at - 1].compactions < listed[at].compactions:
+            return None
+        return listed[at - 1].signature
 
     def _failure(self, thought: Thought, before: str | None) -> str | None:
         binding = self._known(thought)
@@ -262,12 +279,13 @@ class TurnChecker(_Signing):
     def _check_message(self, index: int, message: Body) -> None:
         content = _listed(message.get("content"))
         brought = [signature_of(block) for block in content if is_thinking(block)]
-        made = self._answers.get(_without_thinking(content), brought)
-        if not brought and made:
+        made = self._answers.get(_without_thinking(content), [brought])
+        if brought in made:
+            return
+        if not brought:
             kind = content[0].get("type") if content else "nothing"
             raise refused(f"messages.{index}.content.0.type: " + _MUST_START.format(kind=kind))
-        if brought != made:
-            raise refused(f"messages.{index}.content.0: {_CHANGED}")
+        raise refused(f"messages.{index}.content.0: {_CHANGED}")
 
 
 def _unfinished(messages: Sequence[Body]) -> list[tuple[int, Body]]:
@@ -346,7 +364,7 @@ class ReasoningChecker:
                 prefix = _digest(prefix, _bare(item))
                 continue
             known = self._items.get(str(item.get("id")))
-            if dropped or (known is not None and known.prefix != prefix):
+            if known is not None and known.prefix != prefix:
                 dropped.append(
                     {
                         "type": "reasoning_dropped",

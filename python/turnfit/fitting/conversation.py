@@ -10,7 +10,7 @@ from turnfit import _core
 from turnfit.errors import BusyError
 from turnfit.fitting.fit import fit_repaired, policy_of
 from turnfit.fitting.fitted import Fitted
-from turnfit.fitting.frame import Frame, new_ledger, parted
+from turnfit.fitting.frame import Frame, parted
 from turnfit.fitting.policy import Policy
 from turnfit.messages.formats import PLAIN, format_named, recognise, table_of
 from turnfit.messages.formats.table import Format
@@ -70,9 +70,10 @@ class Conversation:
         self._told = format is not None
         self._format: Format = format_named(format) if format is not None else PLAIN
         self._history: list[Message] = []
-        self._ledger = new_ledger(self._policy, self._format)
+        self._ledger = self._frame.ledger(self._format)
         self._plan: _core.Plan | None = None
         self._request: list[Message] = []
+        self._fitted: tuple[_core.Ledger, _core.Plan] | None = None
         self._alone = Alone()
 
     def __len__(self) -> int:
@@ -99,10 +100,42 @@ class Conversation:
         policy = policy_of(policy, None)
         frame = Frame.of(policy, self._system, self._tools)
         with self._alone:
-            ledger = new_ledger(policy, self._format)
+            ledger = frame.ledger(self._format)
             ledger.fill(self._history)
+            frame.follow(ledger)
             self._policy, self._frame = policy, frame
             self._use(self._format, ledger)
+
+    @property
+    def system(self) -> Any:
+        """The system prompt that is sent beside the messages.
+
+        Setting another makes all reasoning so far stale, and the prefix cache useless:
+        better append what is new as a message.
+        """
+        return self._system
+
+    @system.setter
+    def system(self, system: Any) -> None:
+        self._open_with(system, self._tools)
+
+    @property
+    def tools(self) -> Any:
+        """The tool definitions, as they are sent; setting others costs what `system` costs."""
+        return self._tools
+
+    @tools.setter
+    def tools(self, tools: Any) -> None:
+        self._open_with(self._system, tools)
+
+    def _open_with(self, system: Any, tools: Any) -> None:
+        frame = Frame.of(self._policy, system, tools)
+        with self._alone:
+            if frame.opens_like(self._frame):
+                return
+            self._system, self._tools, self._frame = system, tools, frame
+            self._frame.follow(self._ledger)
+            self._plan = self._fitted = None
 
     def append(self, message: Message) -> None:
         """Append a message.
@@ -128,7 +161,7 @@ class Conversation:
         added = parted(self._policy, told or self._format, added)
         format_ = told or self._format
         if format_ is not self._format or self._is_replaced_by(added):
-            ledger = new_ledger(self._policy, format_)
+            ledger = self._frame.ledger(format_)
             ledger.fill([*self._history, *added])
             self._use(format_, ledger)
         else:
@@ -162,6 +195,7 @@ class Conversation:
             if repair and (self._ledger.dead_calls() or self._ledger.orphans()):
                 return fit_repaired(self._history.copy(), self._format, self._ledger, self._frame)
             plan = self._frame.plan(self._ledger)
+            before, self._fitted = self._fitted, (self._ledger, plan)
         ledger, history = self._ledger, self._history
 
         def build() -> list[Message]:
@@ -170,7 +204,7 @@ class Conversation:
                     return self._patched(plan)
                 return ledger.request(history, plan)
 
-        return Fitted(history, self._format, ledger, plan, self._frame, build)
+        return Fitted(history, self._format, ledger, plan, self._frame, build, before=before)
 
     def _view(self) -> tuple[list[Message], Format, _core.Ledger, Frame]:
         """What fitting sees of the conversation: for rooms of turnfit that stand on it."""

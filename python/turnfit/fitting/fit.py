@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from turnfit import _core
 from turnfit.fitting.fitted import Fitted, Source
-from turnfit.fitting.frame import Frame, new_ledger, parted, pinned_elsewhere
+from turnfit.fitting.frame import Frame, parted, pinned_elsewhere
 from turnfit.fitting.policy import Policy
 from turnfit.messages.formats import format_of
 from turnfit.messages.formats.table import Format
@@ -71,7 +72,7 @@ def fit(
     frame = Frame.of(policy, system, tools)
     found = format_of(history, format)
     history = parted(policy, found, history)
-    ledger = new_ledger(policy, found)
+    ledger = frame.ledger(found)
     ledger.fill(history)
     if repair:
         return fit_repaired(history, found, ledger, frame)
@@ -83,7 +84,8 @@ def fit_repaired(
 ) -> Fitted:
     """Fits a history after its dead calls and orphans are repaired."""
     whole = repaired(history, format_, ledger, frame.policy.notes.unanswered)
-    ledger = new_ledger(pinned_elsewhere(frame.policy, whole.origins), format_)
+    pinned = replace(frame, policy=pinned_elsewhere(frame.policy, whole.origins))
+    ledger = pinned.ledger(format_)
     ledger.fill(whole.messages)
     plan = frame.plan(ledger)
     source = Source(history, whole.origins)

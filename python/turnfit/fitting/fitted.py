@@ -12,8 +12,10 @@ from typing import Any, Literal
 from turnfit import _core
 from turnfit.fitting.caching import CachePoint, points_of
 from turnfit.fitting.frame import Frame, new_ledger
+from turnfit.fitting.reasoning import StaleReasoning
 from turnfit.messages.check import check
 from turnfit.messages.formats import table_of
+from turnfit.messages.formats.marks import unmarked
 from turnfit.messages.formats.table import Format
 from turnfit.messages.reading import Message, Problem
 
@@ -86,6 +88,7 @@ class Fitted:
         frame: Frame,
         build: Callable[[], list[Message]] | None = None,
         source: Source | None = None,
+        before: tuple[_core.Ledger, _core.Plan] | None = None,
     ) -> None:
         self._history = history
         self._source = source
@@ -94,7 +97,8 @@ class Fitted:
         self._plan = plan
         self._frame = frame
         self._build = build or (lambda: ledger.request(history, plan))
-        self.tokens: int = plan.tokens + frame.fixed
+        self._before = before
+        self.tokens: int = plan.tokens + frame.fixed - plan.stripped[1]
         self.budget: int = frame.policy.budget
         self.step: Step = plan.step
         self.format: str = format_.name
@@ -160,9 +164,26 @@ class Fitted:
         return tuple(gap for gap in gaps if gap)
 
     @cached_property
+    def stale_reasoning(self) -> tuple[StaleReasoning, ...]:
+        """The reasoning in the kept messages before which this request has changed since the
+        model gave it; `Policy.reasoning` says what becomes of it.
+
+        It is worked out on the assumption that every assistant message answered the request
+        that this policy makes of the messages before it.
+        """
+        origins = self._source.origins if self._source else None
+        stale = self._ledger.stale(self._plan)
+        places = ((index if origins is None else origins[index], *more) for index, *more in stale)
+        return tuple(
+            StaleReasoning(index, tokens, not left_out)
+            for index, tokens, left_out in places
+            if index is not None
+        )
+
+    @cached_property
     def first_changed(self) -> int | None:
         """The first message of the request that isn't the history's at that place."""
-        if self.step == "whole" and self._source is None:
+        if self.step == "whole" and self._source is None and not self._plan.stripped[0]:
             return None
         pairs = zip(self.messages, self._came, strict=False)
         changed = (index for index, (sent, saved) in enumerate(pairs) if sent is not saved)
@@ -204,19 +225,35 @@ class Fitted:
         ledger.fill(self.messages)
         return points_of(self, ledger.first_clearable())
 
-    def cache_kept(self, previous: Fitted) -> int:
+    def cache_kept(self, previous: Fitted | None = None) -> int:
         """The tokens of the messages with which both requests start.
 
-        These the provider can read from its prefix cache, if the system prompt and the
-        tools are the same.
+        These the provider can read from its prefix cache, and reasoning among them and
+        right behind them stays valid. 0 where the system prompt or the tools are others.
+
+        Args:
+            previous: the request sent before; a `Conversation` knows it, and gives 0
+                where there was none.
         """
+        if previous is None:
+            return self._kept_since_the_last_fit or 0
+        if not self._frame.opens_like(previous._frame):
+            return 0
+        if self._source is previous._source is None and self._ledger is previous._ledger:
+            return self._ledger.kept(previous._plan, self._plan)[1]
         kept = 0
         pairs = zip(previous.messages, self.messages, strict=False)
         for index, (before, now) in enumerate(pairs):
-            if before is not now and _unmarked(before) != _unmarked(now):
+            if before is not now and unmarked(before) != unmarked(now):
                 break
             kept += _core.read_message(table_of(self._format), index, now)[1]
         return kept
+
+    @cached_property
+    def _kept_since_the_last_fit(self) -> int | None:
+        if self._before is None or self._before[0] is not self._ledger:
+            return None
+        return self._ledger.kept(self._before[1], self._plan)[1]
 
     def __str__(self) -> str:
         count, freed = self._ledger.cleared_totals(self._plan)
@@ -224,16 +261,28 @@ class Fitted:
         done = [
             f"{count:,} results cleared ({freed:,} tokens)" if count else "",
             f"{dropped:,} of {self._plan.messages:,} messages dropped" if dropped else "",
+            self._told_of_reasoning(),
             f"over the budget by {self.over:,}" if self.over else "",
         ]
         what = "; ".join(part for part in done if part) or "sent whole"
         return f"{self.tokens:,} of {self.budget:,} tokens: {what}"
 
+    def _told_of_reasoning(self) -> str:
+        left_out, tokens = self._plan.stripped
+        if left_out:
+            return f"stale reasoning of {left_out:,} messages left out ({tokens:,} tokens)"
+        stale = len(self.stale_reasoning)
+        return f"reasoning of {stale:,} messages is stale" if stale else ""
+
     def __repr__(self) -> str:
         return f"<Fitted {self.step}: {self}>"
 
-    def explain(self) -> str:
-        """A table of what was done, for a person to read."""
+    def explain(self, previous: Fitted | None = None) -> str:
+        """A table of what was done, for a person to read.
+
+        Args:
+            previous: as in `cache_kept`.
+        """
         lines = [str(self), f"{'message':>8}  {'what':<24} {'tokens':>12}"]
         lines += [
             f"{row.index:>8}  {'cleared ' + (row.tool or 'result'):<24} {-row.tokens:>12,}"
@@ -242,7 +291,18 @@ class Fitted:
         lines += [
             f"{_span(gap):>8}  {'dropped':<24} {-self._tokens_of(gap):>12,}" for gap in self.dropped
         ]
+        lines += [
+            f"{row.index:>8}  {'stale reasoning' if row.sent else 'reasoning left out':<24} "
+            f"{0 if row.sent else -row.tokens:>12,}"
+            for row in self.stale_reasoning
+        ]
+        kept = self._kept(previous)
+        if kept is not None:
+            lines.append(f"{'':>8}  {'kept from the last fit':<24} {kept:>12,}")
         return "\n".join(lines)
+
+    def _kept(self, previous: Fitted | None) -> int | None:
+        return self._kept_since_the_last_fit if previous is None else self.cache_kept(previous)
 
     def _tokens_of(self, gap: Sequence[int]) -> int:
         if self._source is None:
@@ -250,8 +310,14 @@ class Fitted:
         read = (_core.read_message(table_of(self._format), at, self._came[at]) for at in gap)
         return sum(tokens for _, tokens, _ in read)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Flat figures without any text of a message, for logs and traces."""
+    def as_dict(self, previous: Fitted | None = None) -> dict[str, Any]:
+        """Flat figures without any text of a message, for logs and traces.
+
+        Args:
+            previous: as in `cache_kept`; without it, ``cache_kept`` is None unless a
+                `Conversation` knows.
+        """
+        stale = self.stale_reasoning
         count, freed = self._ledger.cleared_totals(self._plan)
         return {
             "tokens": self.tokens,
@@ -266,6 +332,10 @@ class Fitted:
             "cleared_tokens": freed,
             "dropped": sum(map(len, self.dropped)),
             "first_changed": self.first_changed,
+            "stale_reasoning": len(stale),
+            "stale_reasoning_tokens": sum(row.tokens for row in stale),
+            "stripped_reasoning": sum(not row.sent for row in stale),
+            "cache_kept": self._kept(previous),
         }
 
 
@@ -278,20 +348,6 @@ def _spans(indices: Iterable[int]) -> list[tuple[int, int]]:
         else:
             spans.append((index, index + 1))
     return spans
-
-
-def _unmarked(value: Any) -> Any:
-    """A message without its cache marks, which the provider doesn't compare."""
-    if isinstance(value, dict):
-        return {key: _unmarked(item) for key, item in value.items() if key != "cache_control"}
-    if isinstance(value, list):
-        return [_unmarked(item) for item in value if not _is_mark(item)]
-    return value
-
-
-def _is_mark(block: Any) -> bool:
-    """Bedrock's mark is a block of its own."""
-    return isinstance(block, dict) and list(block) == ["cachePoint"]
 
 
 def _span(gap: range) -> str:

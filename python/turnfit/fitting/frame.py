@@ -13,6 +13,7 @@ from turnfit.fitting.notes import ARGUMENTS_CLEARED, NOTES
 from turnfit.fitting.policy import Policy
 from turnfit.messages.estimate import FRAME, system_tokens, tools_tokens
 from turnfit.messages.formats import table_of
+from turnfit.messages.formats.marks import unmarked
 from turnfit.messages.formats.table import Format
 from turnfit.messages.reading import Message
 
@@ -27,11 +28,15 @@ class Frame:
         policy: the policy.
         fixed: tokens of all that is sent besides the messages.
         held_back: tokens that are not sent, in reserve for the estimate's error.
+        system: the system prompt that is sent beside the messages.
+        tools: the tool definitions.
     """
 
     policy: Policy
     fixed: int
     held_back: int
+    system: Any = None
+    tools: Any = None
 
     @classmethod
     def of(cls, policy: Policy, system: Any, tools: Any) -> Frame:
@@ -52,17 +57,34 @@ class Frame:
                 f"{named} tokens are {fixed + held_back - policy.budget:,} too many",
                 parts,
             )
-        return cls(policy, fixed, held_back)
+        return cls(policy, fixed, held_back, system, tools)
+
+    def opens_like(self, other: Frame) -> bool:
+        """Whether the same stands before the messages; cache marks are no difference."""
+        return unmarked([self.system, self.tools]) == unmarked([other.system, other.tools])
 
     def plan(self, ledger: _core.Ledger) -> _core.Plan:
         """The plan for a request from this history."""
+        return ledger.plan(*self._rules)
+
+    def ledger(self, format_: Format) -> _core.Ledger:
+        """An empty ledger that follows the reasoning in answers to requests of this frame."""
+        ledger = new_ledger(self.policy, format_)
+        self.follow(ledger)
+        return ledger
+
+    def follow(self, ledger: _core.Ledger) -> None:
+        """Has a ledger follow reasoning from here on: what it has is stale."""
+        ledger.follow(self._rules, self.policy.treatment)
+
+    @property
+    def _rules(self) -> tuple[int, str, int, int, int]:
         policy = self.policy
         room = policy.budget - self.held_back - self.fixed
         tokens = policy.keep_tokens
         if tokens is None:
-            results = int(policy.keep[1])
-            return ledger.plan(room, "results", results, policy.keep_at_least, policy.stride)
-        return ledger.plan(room, "tokens", tokens, policy.keep_at_least, policy.stride)
+            return room, "results", int(policy.keep[1]), policy.keep_at_least, policy.stride
+        return room, "tokens", tokens, policy.keep_at_least, policy.stride
 
 
 def new_ledger(policy: Policy, format_: Format) -> _core.Ledger:

@@ -9,6 +9,7 @@ from math import ceil, floor
 from typing import Any, Literal, Protocol, TypeAlias
 
 from turnfit.fitting.notes import Notes, refuse_unknown
+from turnfit.fitting.reasoning import Reasoning, Treatment, treatment_of
 from turnfit.fitting.serverside import ServerSide, server_side
 from turnfit.fitting.toml import to_toml
 from turnfit.messages.reading import Message
@@ -81,6 +82,12 @@ class Policy:
         clear_tool_inputs: clear a call's arguments with its result.
         pinned: messages that always stay, and whole: indices, or a predicate. A pinned
             call or result keeps its round.
+        reasoning: what becomes of stale reasoning, before which the request has changed
+            since the model gave it: ``strip`` leaves it out, ``keep`` sends it, ``auto``
+            strips for models whose provider refuses it (see
+            https://platform.claude.com/docs/en/build-with-claude/preserved-thinking) and
+            keeps for those that drop it or don't compare. Name the `model`: one that isn't
+            known keeps. `Fitted.stale_reasoning` lists it in any case.
         notes: the wording of what is put in place of what was taken out.
 
     Raises:
@@ -107,6 +114,7 @@ class Policy:
     no_rerun: NoRerun = ()
     clear_tool_inputs: bool = False
     pinned: Pinned = ()
+    reasoning: Reasoning = "auto"
     notes: Notes = field(default_factory=Notes)
 
     def __post_init__(self) -> None:
@@ -128,6 +136,8 @@ class Policy:
         _keep(self.keep)
         _of_type("clear_tool_inputs", self.clear_tool_inputs, bool, "true or false")
         _of_type("notes", self.notes, Notes, "Notes")
+        if self.reasoning not in ("auto", "strip", "keep"):
+            raise ValueError(f'reasoning must be "auto", "strip" or "keep", not {self.reasoning!r}')
         _names("exclude_tools", self.exclude_tools)
         _no_rerun(self.no_rerun)
         _pinned(self.pinned)
@@ -163,6 +173,11 @@ class Policy:
         if self.profile is None and self.model is not None:
             return profile_for(self.model)
         return self.profile
+
+    @property
+    def treatment(self) -> Treatment:
+        """What becomes of stale reasoning, for this policy's model."""
+        return treatment_of(self.reasoning, self.model)
 
     @property
     def keep_tokens(self) -> int | None:

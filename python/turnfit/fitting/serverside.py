@@ -38,7 +38,7 @@ def server_side(policy: Policy, format: str) -> ServerSide:
 
 
 _OF_CLEARING = ("keep_at_least", "clear_batch", "worth", "exclude_tools", "clear_tool_inputs")
-_ALWAYS = ("reserve", "no_rerun", "pinned", "notes")
+_ALWAYS = ("reserve", "no_rerun", "pinned", "reasoning", "notes")
 
 
 def _anthropic(policy: Policy) -> ServerSide:

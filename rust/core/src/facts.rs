@@ -72,6 +72,10 @@ pub struct Facts {
     pub marker: bool,
     /// Where the model spoke last, it goes on with the same response.
     pub continues: bool,
+    /// What the reasoning in it costs, in tokens, if there is any.
+    pub thought: Option<u64>,
+    /// It is refused without the reasoning before it in the same response.
+    pub bound: bool,
     /// Its calls and results.
     pub rows: Vec<Row>,
 }

@@ -202,7 +202,7 @@ impl Ledger {
     }
 
     /// Whether a message is of the same response as the one before.
-    fn goes_on(&self, facts: &Facts) -> bool {
+    pub(crate) fn goes_on(&self, facts: &Facts) -> bool {
         facts.continues && facts.role == Role::Assistant && self.last_role == Some(Role::Assistant)
     }
 
@@ -402,6 +402,32 @@ impl Ledger {
 
     pub(crate) fn freed_total(&self) -> u64 {
         self.freed[self.freed.len() - 1]
+    }
+
+    /// Who spoke last.
+    pub(crate) fn last_role(&self) -> Option<Role> {
+        self.last_role
+    }
+
+    /// What the messages of a range cost, in tokens.
+    #[must_use]
+    pub fn cost_of(&self, range: Range<usize>) -> u64 {
+        self.cost[range.end] - self.cost[range.start]
+    }
+
+    /// What clearing frees in a range, if so many of the oldest results are cleared.
+    #[must_use]
+    pub fn freed_in(&self, range: Range<usize>, cleared: usize) -> u64 {
+        let [first, end] = [range.start, range.end].map(|at| self.clearables_before(at).min(cleared));
+        self.freed_up_to(end) - self.freed_up_to(first)
+    }
+
+    /// The messages that change where a clearable result is cleared: its own, and that of
+    /// the call whose arguments go with it.
+    pub(crate) fn cleared_messages(&self, clearable: usize) -> (usize, Option<usize>) {
+        let row = self.clearables[clearable];
+        let call = row.arguments_of.map(|call| self.calls[call as usize].message as usize);
+        (self.results[row.result as usize].message as usize, call)
     }
 
     /// How many clearable results stand before a message.

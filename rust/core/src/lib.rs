@@ -8,7 +8,8 @@
 //! - [`facts`] is what matters of a message;
 //! - [`pairing`] finds the call that a result answers;
 //! - [`ledger`] adds up the tokens of a history, and knows where it may be cut;
-//! - [`walk`] plans the request that fits into a budget.
+//! - [`walk`] plans the request that fits into a budget;
+//! - [`reasoning`] knows what reasoning a request makes stale.
 //!
 //! Beside it stands what limits a tool's output before it becomes a message:
 //!
@@ -26,6 +27,7 @@ pub mod ledger;
 pub mod measure;
 pub mod pairing;
 pub mod profile;
+pub mod reasoning;
 pub mod rows;
 pub mod scan;
 pub mod script;

@@ -4,7 +4,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-use crate::table::{Body, Fields, Kind, Named, Roles, Shape, Use, role_named};
+use crate::table::{Body, Fields, Kind, Named, Roles, Shape, Thought, Use, role_named};
 
 pub(crate) fn read_roles(roles: &Bound<'_, PyAny>) -> PyResult<Roles> {
     let (mut exact, mut endings) = (Vec::new(), Vec::new());
@@ -52,7 +52,15 @@ fn read_shape(shape: &Bound<'_, PyAny>) -> PyResult<Shape> {
     let clearable = shape.getattr("clearable")?.extract()?;
     let fields = read_fields(&shape.getattr("fields")?)?;
     let (unless, needs) = (read_key(shape, "unless")?, read_key(shape, "needs")?);
-    Ok(Shape { kind, clearable, fields, unless, needs })
+    let (thought, bound) = (read_thought(&shape.getattr("thought")?)?, shape.getattr("bound")?.extract()?);
+    Ok(Shape { kind, clearable, fields, unless, needs, thought, bound })
+}
+
+fn read_thought(thought: &Bound<'_, PyAny>) -> PyResult<Thought> {
+    if let Ok(key) = thought.cast::<PyString>() {
+        return Ok(Thought::Where(PyString::intern(key.py(), key.to_str()?).unbind()));
+    }
+    Ok(if thought.extract()? { Thought::Always } else { Thought::Never })
 }
 
 fn read_key(thing: &Bound<'_, PyAny>, attribute: &str) -> PyResult<Option<Py<PyString>>> {
@@ -90,6 +98,7 @@ fn read_use(value: &Bound<'_, PyAny>) -> PyResult<Use> {
     Ok(match name.to_str()? {
         "free" => Use::Free,
         "text" => Use::Text,
+        "thought" => Use::Thought,
         "id" => Use::Id,
         "name" => Use::Name,
         "body" => Use::Body(Body::default()),

@@ -128,6 +128,10 @@ impl<'t, 'py> Reader<'t, 'py> {
         };
         self.message = Some(dict.clone());
         self.read_thing(&dict, shape, true)?;
+        self.tally.read.bound = shape.bound;
+        if shape.is_thought(&dict)? {
+            self.tally.read.thought = Some(self.tally.read.tokens);
+        }
         Ok(*role)
     }
 
@@ -196,6 +200,11 @@ impl<'t, 'py> Reader<'t, 'py> {
                 Err(_) => self.tally.add_unknown(value)?,
             },
             Use::Things(shape) => self.read_things(value, shape)?,
+            Use::Thought => {
+                let before = (self.tally.read.tokens, self.tally.read.thought);
+                self.tally.add_text(value)?;
+                self.tally.add_thought(before);
+            }
         }
         Ok(())
     }
@@ -203,6 +212,16 @@ impl<'t, 'py> Reader<'t, 'py> {
     fn read_things(&mut self, value: &Bound<'_, PyAny>, shape: &'t Shape) -> PyResult<()> {
         let Some(things) = listed(value) else { return self.read_thing_in(value, shape) };
         things.iter().try_for_each(|thing| self.read_thing_in(thing, shape))
+    }
+
+    /// A part of a message, which may be reasoning.
+    fn read_block(&mut self, dict: &Bound<'_, PyDict>, shape: &'t Shape) -> PyResult<()> {
+        let before = (self.tally.read.tokens, self.tally.read.thought);
+        self.read_thing(dict, shape, false)?;
+        if shape.is_thought(dict)? {
+            self.tally.add_thought(before);
+        }
+        Ok(())
     }
 
     fn read_thing_in(&mut self, value: &Bound<'_, PyAny>, shape: &'t Shape) -> PyResult<()> {
@@ -241,13 +260,13 @@ impl<'t, 'py> Reader<'t, 'py> {
     ) -> PyResult<()> {
         let Ok(dict) = part.cast::<PyDict>() else { return self.read_plain(part) };
         if let Some(shape) = shape {
-            return self.read_thing(dict, shape, false);
+            return self.read_block(dict, shape);
         }
         let table = self.table;
         let kind = intern!(part.py(), "type");
         let shape = ascii_item(dict, kind, |kind| table.part(kind))?;
         if let Some(shape) = shape.filter(|shape| row.is_none() || !shape.kind.is_row()) {
-            return self.read_thing(dict, shape, false);
+            return self.read_block(dict, shape);
         }
         let refused = |kind: &[u8]| {
             let format = table.foreign.parts.get(kind);

@@ -9,11 +9,12 @@ use pyo3::types::{PyList, PyString};
 use turnfit_core::facts::{Facts, Role, Row, Tool, ToolId};
 use turnfit_core::ledger;
 use turnfit_core::pairing::{Key, KeyMap, Label};
+use turnfit_core::reasoning::{Reasoning, Seen, Stripped, Thought, first_change};
 use turnfit_core::walk::{self, Keep, Rules, Step};
 
 use crate::errors::format_error;
 use crate::history::read;
-use crate::request::{Edit, rewrite};
+use crate::request::{Bare, Edit, rewrite};
 use crate::table::{Kind, Table};
 use crate::tally::{Read, ReadRow, Tally};
 use crate::terms::{Terms, scaled};
@@ -33,12 +34,27 @@ pub(crate) struct Ledger {
     terms: Py<Terms>,
     tools: KeyMap<ToolId>,
     names: Vec<(Py<PyString>, Key)>,
+    reasoning: Option<Reasoning>,
+    treatment: Treatment,
+}
+
+/// What becomes of stale reasoning.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Treatment {
+    /// It is sent.
+    Keep,
+    /// It is left out.
+    Strip,
+    /// It is left out, but not of the last turn.
+    StripButLastTurn,
 }
 
 /// What a request keeps of its history.
 #[pyclass(frozen, module = "turnfit._core")]
 pub(crate) struct Plan {
     plan: walk::Plan,
+    seen: Option<Seen>,
+    stripped: Stripped,
 }
 
 #[pymethods]
@@ -46,7 +62,15 @@ impl Ledger {
     #[new]
     fn new(table: Py<Table>, terms: Py<Terms>) -> Self {
         let ledger = ledger::Ledger::new(terms.get().clearing);
-        Ledger { ledger, table, terms, tools: KeyMap::default(), names: Vec::new() }
+        Ledger {
+            ledger,
+            table,
+            terms,
+            tools: KeyMap::default(),
+            names: Vec::new(),
+            reasoning: None,
+            treatment: Treatment::Keep,
+        }
     }
 
     #[allow(clippy::needless_pass_by_value)]
@@ -74,14 +98,14 @@ impl Ledger {
     fn extend(&mut self, messages: &Bound<'_, PyAny>) -> PyResult<()> {
         let mut read = Vec::new();
         self.read_all(messages, |_, facts| read.push(facts.clone()))?;
-        read.iter().for_each(|facts| self.ledger.append(facts));
+        read.iter().for_each(|facts| self.append(facts));
         Ok(())
     }
 
     /// Reads and appends messages one by one, for a ledger that an error makes useless.
     fn fill(&mut self, messages: &Bound<'_, PyAny>) -> PyResult<()> {
         self.ledger.reserve(messages.len().unwrap_or(0));
-        self.read_all(messages, ledger::Ledger::append)
+        self.read_all(messages, Self::append)
     }
 
     /// Calls that nothing will answer any more: message, place among its calls and results.
@@ -109,20 +133,67 @@ impl Ledger {
 
     /// Plans a request of at most `room` tokens.
     fn plan(&self, room: u64, keep_in: &str, keep: u64, keep_at_least: usize, stride: u64) -> PyResult<Plan> {
-        let keep = match keep_in {
-            "tokens" => Keep::Tokens(keep),
-            "results" => Keep::Results(usize::try_from(keep)?),
-            other => return Err(PyValueError::new_err(format!("keep in {other:?} is unknown"))),
+        let plan = walk::plan(&self.ledger, &self.rules(room, keep_in, keep, keep_at_least, stride)?);
+        let Some(reasoning) = &self.reasoning else {
+            return Ok(Plan { plan, seen: None, stripped: Stripped::default() });
         };
-        let trim_note = self.terms.get().trim_note;
-        let rules = Rules { room, keep, keep_at_least, stride, trim_note };
-        Ok(Plan { plan: walk::plan(&self.ledger, &rules) })
+        let seen = reasoning.seen(&self.ledger, &plan, self.treatment == Treatment::StripButLastTurn);
+        let strips = self.treatment != Treatment::Keep;
+        let stripped = if strips { reasoning.stripped(&plan, seen) } else { Stripped::default() };
+        Ok(Plan { plan, seen: Some(seen), stripped })
+    }
+
+    /// From here on, follows which reasoning is stale; `rules` are those of `plan`. What was
+    /// there before answered requests of other rules: all its reasoning is stale.
+    fn follow(&mut self, rules: (u64, String, u64, usize, u64), treatment: &str) -> PyResult<()> {
+        let (room, keep_in, keep, keep_at_least, stride) = rules;
+        let rules = self.rules(room, &keep_in, keep, keep_at_least, stride)?;
+        self.treatment = match treatment {
+            "keep" => Treatment::Keep,
+            "strip" => Treatment::Strip,
+            "strip_but_last_turn" => Treatment::StripButLastTurn,
+            other => return Err(PyValueError::new_err(format!("treatment {other:?} is unknown"))),
+        };
+        if self.table.get().strip.is_none() {
+            self.treatment = Treatment::Keep;
+        }
+        let message = self.ledger.len();
+        self.reasoning.get_or_insert_with(|| Reasoning::new(rules)).forget(message, rules);
+        Ok(())
+    }
+
+    /// The stale reasoning in a request: message, tokens, whether it is left out.
+    fn stale(&self, plan: &Plan) -> Vec<(u32, u64, bool)> {
+        let (Some(reasoning), Some(seen)) = (&self.reasoning, plan.seen) else { return Vec::new() };
+        let mut gone = self.gone(plan).into_iter().peekable();
+        let stale = reasoning.stale(&plan.plan, seen);
+        let told = stale.map(|one| {
+            (one.message, one.tokens, gone.next_if(|thought| thought.message == one.message).is_some())
+        });
+        told.collect()
+    }
+
+    /// The first message at which a request differs from an earlier one, or None; and the
+    /// tokens of the messages before it.
+    fn kept(&self, before: &Plan, plan: &Plan) -> (Option<u32>, u64) {
+        let change = self.change(before, plan);
+        let end = (change as usize).min(before.plan.messages);
+        let kept = plan.plan.kept.iter().map(|range| range.start..range.end.min(end));
+        let note = plan.plan.note_before.filter(|&number| {
+            plan.plan.kept.get(number).map_or(plan.plan.messages, |range| range.start) < end
+        });
+        let messages: u64 = kept.filter(|range| !range.is_empty()).map(|range| self.sent(plan, range)).sum();
+        (
+            Some(change).filter(|&change| change != u32::MAX),
+            messages + note.map_or(0, |_| self.terms.get().trim_note),
+        )
     }
 
     /// The request that a plan makes of the history which this ledger holds.
     fn request<'py>(&self, history: &Bound<'py, PyList>, plan: &Plan) -> PyResult<Bound<'py, PyList>> {
         let py = history.py();
         let mut edits = self.edits(py, plan)?.into_iter().peekable();
+        let mut bare = Bare::new(self.table.get(), self.gone(plan));
         let mut request = Vec::with_capacity(plan.plan.kept.iter().map(Range::len).sum::<usize>() + 1);
         for (number, range) in plan.plan.kept.iter().enumerate() {
             if plan.plan.note_before == Some(number) {
@@ -133,13 +204,15 @@ impl Ledger {
                     py.detach(|| ());
                 }
                 let message = history.get_item(index).map_err(|_| changed(py, index))?;
-                request.push(match edits.next_if(|(message, _)| *message == index) {
+                let message = match edits.next_if(|(message, _)| *message == index) {
                     Some((_, edits)) => {
                         rewrite(self.table.get(), &message, &edits)?.ok_or_else(|| changed(py, index))?
                     }
                     None => message,
-                });
+                };
+                bare.push(index, message, &mut request)?;
             }
+            bare.close(&mut request)?;
         }
         if plan.plan.note_before == Some(plan.plan.kept.len()) {
             request.push(self.note(history, request.len())?);
@@ -171,6 +244,63 @@ fn part_scaled(scale: f64, tokens: u64) -> u64 {
 }
 
 impl Ledger {
+    fn append(&mut self, facts: &Facts) {
+        if let Some(reasoning) = &mut self.reasoning {
+            reasoning.append(&self.ledger, facts);
+        }
+        self.ledger.append(facts);
+    }
+
+    fn rules(
+        &self,
+        room: u64,
+        keep_in: &str,
+        keep: u64,
+        keep_at_least: usize,
+        stride: u64,
+    ) -> PyResult<Rules> {
+        let keep = match keep_in {
+            "tokens" => Keep::Tokens(keep),
+            "results" => Keep::Results(usize::try_from(keep)?),
+            other => return Err(PyValueError::new_err(format!("keep in {other:?} is unknown"))),
+        };
+        let trim_note = self.terms.get().trim_note;
+        Ok(Rules { room, keep, keep_at_least, stride, trim_note })
+    }
+
+    /// The reasoning that a request leaves out, in order.
+    fn gone(&self, plan: &Plan) -> Vec<Thought> {
+        match (&self.reasoning, plan.seen) {
+            (Some(reasoning), Some(seen)) if plan.stripped.thoughts > 0 => {
+                reasoning.strippable(&plan.plan, seen).copied().collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The first message at which a request differs from an earlier one.
+    fn change(&self, before: &Plan, plan: &Plan) -> u32 {
+        let change = first_change(&self.ledger, &before.plan, &plan.plan);
+        let [then, now] = [before, plan].map(|plan| self.gone(plan));
+        let messages = |gone: &[Thought]| gone.iter().map(|thought| thought.message).collect::<Vec<_>>();
+        let (then, now) = (messages(&then), messages(&now));
+        let same = then.iter().zip(&now).take_while(|(then, now)| then == now).count();
+        let differing = [then.get(same), now.get(same)].into_iter().flatten().copied();
+        differing
+            .filter(|&message| (message as usize) < before.plan.messages)
+            .chain([change])
+            .min()
+            .unwrap_or(change)
+    }
+
+    /// What the kept messages of a range cost as they are sent, in tokens.
+    fn sent(&self, plan: &Plan, range: Range<usize>) -> u64 {
+        let gone = self.gone(plan);
+        let gone = gone.iter().filter(|thought| range.contains(&(thought.message as usize)));
+        let gone: u64 = gone.map(|thought| thought.tokens).sum();
+        self.ledger.cost_of(range.clone()) - self.ledger.freed_in(range, plan.plan.cleared) - gone
+    }
+
     fn in_range(&self, message: usize) -> PyResult<()> {
         if message < self.ledger.len() {
             return Ok(());
@@ -181,7 +311,7 @@ impl Ledger {
     fn read_all(
         &mut self,
         messages: &Bound<'_, PyAny>,
-        mut take: impl FnMut(&mut ledger::Ledger, &Facts),
+        mut take: impl FnMut(&mut Self, &Facts),
     ) -> PyResult<()> {
         let py = messages.py();
         let (table, terms) = (self.table.clone_ref(py), self.terms.clone_ref(py));
@@ -194,7 +324,7 @@ impl Ledger {
             }
             let read = read(table.get(), index, &message, &mut tally)?;
             self.gather(&mut facts, terms.get(), index, &message, &read)?;
-            take(&mut self.ledger, &facts);
+            take(self, &facts);
         }
         Ok(())
     }
@@ -215,6 +345,11 @@ impl Ledger {
             && read.rows.is_empty()
             && terms.notes.known_trimmed.hold(py, read.text.as_ref())?;
         facts.marker = read.marker;
+        facts.thought = read
+            .thought
+            .filter(|_| read.role == Role::Assistant)
+            .map(|tokens| part_scaled(terms.scale, tokens));
+        facts.bound = read.bound;
         facts.rows.clear();
         for row in &read.rows {
             facts.rows.push(self.row(py, terms, row)?);
@@ -327,6 +462,12 @@ impl Plan {
         self.plan.tokens
     }
 
+    /// How much reasoning is left out: thoughts, and what they cost in tokens.
+    #[getter]
+    fn stripped(&self) -> (u64, u64) {
+        (self.stripped.thoughts, self.stripped.tokens)
+    }
+
     /// How many messages the history had.
     #[getter]
     fn messages(&self) -> usize {
@@ -352,5 +493,6 @@ impl Plan {
             && last.end == self.plan.messages
             && self.plan.note_before == later.plan.note_before
             && self.plan.cleared == later.plan.cleared
+            && self.stripped == later.stripped
     }
 }

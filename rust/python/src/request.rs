@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+use turnfit_core::reasoning::Thought;
 
 use crate::history::fields_of;
 use crate::table::{Body, Fields, Kind, Shape, Table, Use, ascii_item};
@@ -18,6 +19,55 @@ pub(crate) struct Edit<'py> {
     pub(crate) content: Bound<'py, PyAny>,
     /// Or the arguments of a call, where they are an object.
     pub(crate) arguments: Option<Bound<'py, PyDict>>,
+}
+
+/// Puts messages into a request, those of some responses without their reasoning.
+pub(crate) struct Bare<'t, 'py> {
+    table: &'t Table,
+    /// The reasoning that goes, that of later messages first.
+    gone: Vec<Thought>,
+    /// The messages so far of a response whose reasoning goes.
+    response: Vec<Bound<'py, PyAny>>,
+    /// Where that response ends.
+    end: usize,
+}
+
+impl<'t, 'py> Bare<'t, 'py> {
+    pub(crate) fn new(table: &'t Table, mut gone: Vec<Thought>) -> Self {
+        gone.reverse();
+        Bare { table, gone, response: Vec::new(), end: 0 }
+    }
+
+    pub(crate) fn push(
+        &mut self,
+        index: usize,
+        message: Bound<'py, PyAny>,
+        request: &mut Vec<Bound<'py, PyAny>>,
+    ) -> PyResult<()> {
+        while let Some(thought) = self.gone.pop_if(|thought| thought.message as usize <= index) {
+            self.end = thought.end as usize;
+        }
+        if index >= self.end {
+            request.push(message);
+            return Ok(());
+        }
+        self.response.push(message);
+        if index + 1 == self.end { self.close(request) } else { Ok(()) }
+    }
+
+    /// The response is whole: what is left of it goes into the request.
+    pub(crate) fn close(&mut self, request: &mut Vec<Bound<'py, PyAny>>) -> PyResult<()> {
+        let response = std::mem::take(&mut self.response);
+        let (Some(strip), Some(first)) = (&self.table.strip, response.first()) else { return Ok(()) };
+        let py = first.py();
+        for message in strip.bind(py).call1((PyList::new(py, response)?,))?.try_iter()? {
+            let message = message?;
+            if !message.is_none() {
+                request.push(message);
+            }
+        }
+        Ok(())
+    }
 }
 
 /// A copy of a message with these edits made, which are in the order of their places;

@@ -22,6 +22,8 @@ pub(crate) enum Use {
     Free,
     /// A text, or a value priced as JSON.
     Text,
+    /// A text that stands for reasoning, in a thing that isn't reasoning itself.
+    Thought,
     /// The id that pairs a call with its results.
     Id,
     /// A tool's name.
@@ -112,9 +114,29 @@ pub(crate) struct Shape {
     pub(crate) unless: Option<Py<PyString>>,
     /// It is a call or a result only where something stands under this key.
     pub(crate) needs: Option<Py<PyString>>,
+    pub(crate) thought: Thought,
+    /// It is refused without the reasoning before it in the same response.
+    pub(crate) bound: bool,
+}
+
+/// Whether a thing is reasoning.
+pub(crate) enum Thought {
+    Never,
+    Always,
+    /// Where something true stands under this key.
+    Where(Py<PyString>),
 }
 
 impl Shape {
+    /// Whether a thing of this shape is reasoning.
+    pub(crate) fn is_thought(&self, dict: &Bound<'_, PyDict>) -> PyResult<bool> {
+        match &self.thought {
+            Thought::Never => Ok(false),
+            Thought::Always => Ok(true),
+            Thought::Where(key) => dict.get_item(key)?.map_or(Ok(false), |value| value.is_truthy()),
+        }
+    }
+
     /// Whether the message holds the same in another place.
     pub(crate) fn is_told_by(&self, message: &Bound<'_, PyDict>) -> PyResult<bool> {
         let Some(key) = &self.unless else { return Ok(false) };
@@ -186,6 +208,8 @@ pub(crate) struct Table {
     pub(crate) rebuild: Option<Py<PyAny>>,
     /// From a note's wording to the message that bears it.
     pub(crate) note: Py<PyAny>,
+    /// From the messages of a response to what is left of them without their reasoning.
+    pub(crate) strip: Option<Py<PyAny>>,
 }
 
 #[pymethods]
@@ -214,6 +238,7 @@ impl Table {
             classes: Mutex::default(),
             rebuild: format.getattr("rebuild")?.extract()?,
             note: format.getattr("note")?.unbind(),
+            strip: format.getattr("strip")?.extract()?,
         })
     }
 }

@@ -27,6 +27,10 @@ pub(crate) struct Read {
     pub(crate) rows: Vec<ReadRow>,
     /// The provider has replaced by it what stands before it.
     pub(crate) marker: bool,
+    /// What the reasoning in it costs, in tokens, if there is any.
+    pub(crate) thought: Option<u64>,
+    /// It is refused without the reasoning before it in the same response.
+    pub(crate) bound: bool,
     /// Its content, if that is one short text.
     pub(crate) text: Option<Py<PyString>>,
 }
@@ -64,7 +68,15 @@ impl Tally {
     }
 
     pub(crate) fn new(pricing: Pricing) -> Self {
-        let read = Read { role: Role::User, tokens: 0, rows: Vec::new(), marker: false, text: None };
+        let read = Read {
+            role: Role::User,
+            tokens: 0,
+            rows: Vec::new(),
+            marker: false,
+            thought: None,
+            bound: false,
+            text: None,
+        };
         Tally { pricing, read, pieces: 0, text: None, waiting: Vec::new() }
     }
 
@@ -73,6 +85,8 @@ impl Tally {
         self.read.tokens = FRAME;
         self.read.rows.clear();
         self.read.marker = false;
+        self.read.thought = None;
+        self.read.bound = false;
         self.read.text = None;
         self.waiting.clear();
     }
@@ -100,6 +114,11 @@ impl Tally {
         }
         let (number, key, value) = self.waiting.pop()?;
         Some((number, key.into_bound(py), value.into_bound(py)))
+    }
+
+    /// What was added since there were so many tokens, and so much reasoning, is reasoning.
+    pub(crate) fn add_thought(&mut self, (tokens, thought): (u64, Option<u64>)) {
+        self.read.thought = Some(thought.unwrap_or(0) + self.read.tokens - tokens);
     }
 
     /// Opens a row, unless the thing is neither call nor result; gives its number.

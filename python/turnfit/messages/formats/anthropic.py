@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from turnfit.messages import rules
 from turnfit.messages.formats.marks import IN_THE_BLOCK
+from turnfit.messages.formats.stripping import is_thinking, without_blocks
 from turnfit.messages.formats.table import Format, Shape, Signs
 from turnfit.messages.reading import Message, Row
 
@@ -58,8 +59,10 @@ ANTHROPIC = Format(
         "text": Shape("plain", {**_FREE_IN_BLOCKS, "text": "text"}),
         "image": Shape("plain", _SOURCE),
         "document": Shape("plain", _SOURCE),
-        "thinking": Shape("plain", {**_FREE_IN_BLOCKS, "thinking": "text", "signature": "text"}),
-        "redacted_thinking": Shape("plain", {**_FREE_IN_BLOCKS, "data": "text"}),
+        "thinking": Shape(
+            "plain", {**_FREE_IN_BLOCKS, "thinking": "text", "signature": "text"}, thought=True
+        ),
+        "redacted_thinking": Shape("plain", {**_FREE_IN_BLOCKS, "data": "text"}, thought=True),
         "tool_use": Shape("call", _CALL_FIELDS),
         "tool_result": Shape("result", _RESULT_FIELDS),
         # The provider replaced what was before by it, and wants it back as it is
@@ -98,6 +101,7 @@ ANTHROPIC = Format(
     answer=_answer,
     answers_in="content",
     marks=IN_THE_BLOCK,
+    strip=without_blocks("content", is_thinking),
     rules=(
         rules.results_have_calls,
         rules.calls_are_answered_at_once,

@@ -16,6 +16,7 @@ from typing import Any
 
 from turnfit.messages import rules
 from turnfit.messages.formats.marks import BLOCK_BEHIND
+from turnfit.messages.formats.stripping import without_blocks
 from turnfit.messages.formats.table import Body, Field, Format, Shape, Signs
 from turnfit.messages.reading import Message, Row
 
@@ -77,6 +78,7 @@ _BLOCK = Shape(
             "redactedContent": "text",
         },
     },
+    thought="reasoningContent",
 )
 
 _MESSAGE = Shape("plain", {"role": "free", "content": Body(of=_BLOCK)})
@@ -144,6 +146,7 @@ BEDROCK_CONVERSE = Format(
     answer=_answer,
     answers_in="content",
     marks=BLOCK_BEHIND,
+    strip=without_blocks("content", lambda block: "reasoningContent" in block),
     join=_join,
     split=_split,
     rules=(

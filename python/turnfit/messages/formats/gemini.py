@@ -11,10 +11,11 @@ its id; without ids, position and name decide.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from turnfit.messages import rules
+from turnfit.messages.formats.stripping import without_blocks
 from turnfit.messages.formats.table import Body, Field, Format, Shape, Signs
 from turnfit.messages.reading import Message, Row
 
@@ -58,7 +59,7 @@ _PART = Shape(
         {
             "text": "text",
             "thought": "free",
-            "thoughtSignature": "text",
+            "thoughtSignature": "thought",
             "inlineData": "medium",
             "fileData": "medium",
             "videoMetadata": "free",
@@ -74,6 +75,7 @@ _PART = Shape(
             "codeExecutionResult": {"output": "text", "outcome": "free", "id": "free"},
         }
     ),
+    thought="thought",
 )
 
 _CONTENT = Shape("plain", {"role": "free", "parts": Body(of=_PART)})
@@ -84,6 +86,25 @@ def _answer(_: Message, call: Row, wording: str) -> Message:
     if call.id is not None:
         response["id"] = call.id
     return {"role": "user", "parts": [{"functionResponse": response}]}
+
+
+_without_thoughts = without_blocks("parts", lambda part: bool(part.get("thought")))
+
+
+def _strip(contents: Sequence[Message]) -> list[Message | None]:
+    """Without thoughts and their signatures."""
+    return [content and _unsigned(content) for content in _without_thoughts(contents)]
+
+
+def _unsigned(content: Message) -> Message:
+    signatures = {"thoughtSignature", "thought_signature"}
+    parts = [
+        {key: value for key, value in part.items() if key not in signatures}
+        if isinstance(part, dict) and signatures & part.keys()
+        else part
+        for part in content["parts"]
+    ]
+    return {**content, "parts": parts}
 
 
 GEMINI = Format(
@@ -101,6 +122,7 @@ GEMINI = Format(
     note=lambda wording: {"role": "user", "parts": [{"text": wording}]},
     answer=_answer,
     answers_in="parts",
+    strip=_strip,
     rules=(
         rules.results_have_calls,
         rules.calls_are_answered_at_once,

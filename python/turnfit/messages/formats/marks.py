@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["BLOCK_BEHIND", "IN_THE_BLOCK", "Marks"]
+__all__ = ["BLOCK_BEHIND", "IN_THE_BLOCK", "Marks", "unmarked"]
 
 LIMIT = 4
 
@@ -62,3 +62,17 @@ BLOCK_BEHIND = Marks(
     can_bear=lambda block: _has_text(block) and not {"reasoningContent", "cachePoint"} & set(block),
     marked=lambda block: [block, {"cachePoint": {"type": "default"}}],
 )
+
+
+def unmarked(value: Any) -> Any:
+    """A value without cache marks, which providers don't compare."""
+    if isinstance(value, dict):
+        return {key: unmarked(item) for key, item in value.items() if key != "cache_control"}
+    if isinstance(value, list | tuple):
+        return [unmarked(item) for item in value if not _is_point(item)]
+    return value
+
+
+def _is_point(block: Any) -> bool:
+    """Bedrock's mark is a block of its own."""
+    return isinstance(block, dict) and list(block) == ["cachePoint"]

@@ -12,6 +12,7 @@ holds (``previous_response_id``) can't be fitted here: only the new items would 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from turnfit.messages import rules
@@ -29,7 +30,8 @@ _MESSAGE = Shape(
 
 def _call(needs: str | None = None, **fields: Any) -> Shape:
     """A call whose arguments the API checks: they can't be cleared."""
-    return Shape("call", {**_FREE, "call_id": "id", **fields}, clearable=False, needs=needs)
+    fields = {**_FREE, "call_id": "id", **fields}
+    return Shape("call", fields, clearable=False, needs=needs, bound=True)
 
 
 def _result(output: Field = "body", clearable: bool = True, **fields: Any) -> Shape:
@@ -60,6 +62,7 @@ _CALLS = {
         "call",
         {**_FREE, "id": "id", "call_id": "free", "action": "body"},
         clearable=False,
+        bound=True,
     ),
     "shell_call": _call(action="body", environment="free", max_output_length="free"),
     "apply_patch_call": _call(operation="body"),
@@ -70,6 +73,7 @@ _CALLS = {
         "call",
         {**_FREE, "id": "id", "name": "name", "arguments": "body", "server_label": "text"},
         clearable=False,
+        bound=True,
     ),
 }
 
@@ -112,8 +116,9 @@ _OUTPUTS = {
             "content": Shape("plain", {"type": "free", "text": "text"}),
             "encrypted_content": "text",
         },
+        thought=True,
     ),
-    "image_generation_call": Shape("plain", {**_FREE, "result": "medium"}),
+    "image_generation_call": Shape("plain", {**_FREE, "result": "medium"}, bound=True),
     "code_interpreter_call": Shape(
         "plain",
         {
@@ -122,15 +127,16 @@ _OUTPUTS = {
             "container_id": "free",
             "outputs": Shape("plain", {"type": "free", "logs": "text", "url": "medium"}),
         },
+        bound=True,
     ),
     "compaction": Shape("marker", {**_FREE, "encrypted_content": "text"}),
     "compaction_summary": Shape("marker", {**_FREE, "encrypted_content": "text"}),
-    "item_reference": Shape("reference", {"type": "free", "id": "text"}, needs="id"),
+    "item_reference": Shape("reference", {"type": "free", "id": "text"}, needs="id", bound=True),
     # Hosted tools: call and result in one item, wanted back as it was.
-    "web_search_call": Shape("opaque", {}),
-    "file_search_call": Shape("opaque", {}),
-    "mcp_call": Shape("opaque", {}),
-    "mcp_list_tools": Shape("opaque", {}),
+    "web_search_call": Shape("opaque", {}, bound=True),
+    "file_search_call": Shape("opaque", {}, bound=True),
+    "mcp_call": Shape("opaque", {}, bound=True),
+    "mcp_list_tools": Shape("opaque", {}, bound=True),
 }
 
 _SETTINGS = {
@@ -156,6 +162,16 @@ def _answer(item: Message, call: Row, wording: str) -> Message | None:
     return None
 
 
+def _strip(items: Sequence[Message]) -> list[Message | None]:
+    """An item that bears an id is refused without its reasoning; without an id it isn't."""
+    return [
+        None
+        if item.get("type") == "reasoning"
+        else {key: value for key, value in item.items() if key != "id"}
+        for item in items
+    ]
+
+
 OPENAI_RESPONSES = Format(
     name="openai-responses",
     url="https://platform.openai.com/docs/api-reference/responses/create",
@@ -172,8 +188,11 @@ OPENAI_RESPONSES = Format(
         **{name: ("system", shape) for name, shape in _SETTINGS.items()},
         # What is to come: pairs where it bears a ``call_id``, and passes.
         "*_output": ("tool", Shape("result", {**_FREE, "call_id": "id"}, False, needs="call_id")),
-        "*_call": ("assistant", Shape("call", {**_FREE, "call_id": "id"}, False, needs="call_id")),
-        "*": ("assistant", Shape("opaque", {})),
+        "*_call": (
+            "assistant",
+            Shape("call", {**_FREE, "call_id": "id"}, False, needs="call_id", bound=True),
+        ),
+        "*": ("assistant", Shape("opaque", {}, bound=True)),
     },
     parts={
         "input_text": Shape("plain", _TEXT),
@@ -192,6 +211,7 @@ OPENAI_RESPONSES = Format(
     ),
     note=lambda wording: {"role": "user", "content": wording},
     answer=_answer,
+    strip=_strip,
     rules=(
         rules.results_come_later,
         rules.calls_are_answered_later,

@@ -9,6 +9,7 @@ The value of a key says what stands there:
 ========== ==================================================================
 ``free``   part of the frame; costs nothing
 ``text``   a text; anything but a string is priced as compact JSON
+``thought`` a text that stands for reasoning, in a thing that isn't reasoning itself
 ``id``     the id that pairs a call with its results
 ``name``   a tool's name
 ``body``   the content of a message or result; the arguments of a call
@@ -49,6 +50,10 @@ class Shape:
         clearable: whether a result may be cleared, and a call's arguments with it.
         unless: the message's key under which the same stands already, if anything does.
         needs: it is a call or a result only where something stands under this key.
+        thought: whether it is the model's reasoning; a key: where something true stands
+            under it.
+        bound: whether the provider refuses it without the reasoning before it in the same
+            response.
     """
 
     kind: Kind
@@ -56,6 +61,8 @@ class Shape:
     clearable: bool = True
     unless: str | None = None
     needs: str | None = None
+    thought: bool | str = False
+    bound: bool = False
 
 
 @dataclass(frozen=True)
@@ -139,6 +146,8 @@ class Format:
         marks: how blocks are marked for the provider's cache.
         join: a request in which neighbours of one role are merged, in copies.
         split: a history in which turnfit's notes stand by themselves again, in copies.
+        strip: the messages of one response without their reasoning, in copies; None in
+            place of a message of which nothing is left.
         reader: for messages that are objects: from a message to ``(role, rows)``, or None
             for what is no message. Rows are ``("text", text)``, ``("medium",)``,
             ``("call", id, name, arguments)`` and ``("result", id, name, content,
@@ -167,6 +176,7 @@ class Format:
     marks: Marks | None = None
     join: Callable[[Sequence[Message]], list[Message]] | None = None
     split: Callable[[Sequence[Message], Collection[str]], list[Message]] | None = None
+    strip: Callable[[Sequence[Message]], list[Message | None]] | None = None
     reader: Callable[[Message], Any] | None = None
     rewriter: Callable[[Message, Mapping[int, Any]], Message] | None = None
     is_class: Callable[[type], bool] | None = None
