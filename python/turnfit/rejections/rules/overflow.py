@@ -156,7 +156,7 @@ _PLAIN = (
         (
             (
                 r"\bmax(?:imum)? (?:allowed )?(?:input|prompt|context|sequence)"
-                r" (?:length|size|tokens?|window) ?(?:is|of|:) ?<n> tokens"
+                r" (?:length|size|tokens?|window)(?: for [\w.:/-]{1,60})? ?(?:is|of|:) ?<n> tokens"
             ),
             (
                 r"too (?:large|long)<..40>\. max(?:imum)? (?:size|length|tokens?|is)"
