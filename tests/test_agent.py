@@ -5,10 +5,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 import turnfit as tf
 from servers.counting import text_counter
-from support.loop import BUDGET, WINDOW, SendsAll, policy
+from servers.wires import Answer, Seen
+from support.loop import BUDGET, WINDOW, SendsAll, Tool, folder_tools, policy, schema
 from support.loop_page import PAGE, tables
 from support.reader import SAVING, STOPS_AFTER
 from support.scenarios import CLIENTS, POLICIES, Scenarios
@@ -25,6 +29,54 @@ def loop(tmp_path_factory: pytest.TempPathFactory) -> Scenarios:
         pytest.importorskip(client)
     text_counter()
     return Scenarios(tmp_path_factory.mktemp("library"))
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> dict[str, Tool]:
+    (tmp_path / "a.txt").write_text("one\ntwo\n", "utf-8")
+    (tmp_path / "long.txt").write_text("a line of a long file\n" * 2_000, "utf-8")
+    return {tool.__name__: tool for tool in folder_tools(tmp_path, page=1_000)}
+
+
+def test_the_tools_do_what_they_say(tools: dict[str, Tool]) -> None:
+    assert tools["list"]() == "a.txt\nlong.txt"
+    assert tools["read"](path="a.txt") == "one\ntwo\n"
+    assert tools["search"](pattern="^t", among="a.*") == "a.txt:2: two"
+    assert tools["run"](command="cat a.txt; exit 3") == "one\ntwo\n\nexit status 3"
+    with pytest.raises(ValueError, match="outside the folder"):
+        tools["read"](path="../secret")
+
+
+def test_a_long_file_comes_page_by_page_to_its_end(tools: dict[str, Tool]) -> None:
+    page = tools["read"](path="long.txt")
+    assert tf.estimate(page) <= 1_000
+    lines = page.count("of a long file")
+    while cursor := re.search(r'cursor="([^"]+)"', page):
+        page = tools["read"](path="long.txt", cursor=cursor[1])
+        lines += page.count("of a long file")
+    assert lines == 2_000
+
+
+def test_a_tools_schema_says_what_it_must_be_given(tools: dict[str, Tool]) -> None:
+    assert schema(tools["read"])["required"] == ["path"]
+    assert set(schema(tools["read"])["properties"]) == {"path", "cursor"}
+    assert schema(tools["list"])["required"] == []
+
+
+@each_client
+def test_a_call_that_fails_is_told_to_the_model_and_the_work_goes_on(
+    loop: Scenarios, client: str
+) -> None:
+    calls = [("read", {"path": "../secret"}), ("fly", {}), ("list", {"pattern": "*-9/*-001*"})]
+
+    def script(seen: Seen) -> Answer:
+        told = seen.of("result")
+        return Answer(" | ".join(one.text for one in told), () if told else calls)
+
+    answer = loop.told(client, script).answer
+    assert answer == (
+        "ValueError: ../secret is outside the folder | KeyError: 'fly' | volume-9/chapter-001.txt"
+    )
 
 
 @each_client

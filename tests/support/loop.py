@@ -27,11 +27,25 @@ from agent import (
     Provider,
     RefusedError,
     Reply,
+    Tool,
     folder_tools,
+    schema,
     team,
 )
 
-__all__ = ["BUDGET", "WINDOW", "Agent", "DropsTheOldest", "Run", "SendsAll", "policy", "run"]
+__all__ = [
+    "BUDGET",
+    "WINDOW",
+    "Agent",
+    "DropsTheOldest",
+    "Run",
+    "SendsAll",
+    "Tool",
+    "folder_tools",
+    "policy",
+    "run",
+    "schema",
+]
 
 MODELS = {"openai": "gpt-5.1", "anthropic": "claude-opus-4-7"}
 WINDOW, BUDGET, PAGE = 1_000_000, 400_000, 80_000

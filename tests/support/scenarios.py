@@ -9,6 +9,7 @@ from typing import Any
 from unittest.mock import patch
 
 import turnfit as tf
+from servers.model import Script
 from servers.requests import RefusedError
 from servers.wires import Answer, Seen
 
@@ -79,9 +80,13 @@ class Scenarios:
         pasted = "\n".join(chapter("en", 0, number, 60_000) for number in range(19))
         return self._run(client, task=f"{reads(1)}\n{pasted}")
 
+    def told(self, client: str, script: Script) -> Run:
+        """A task for a model of another script."""
+        return self._run(client, task="Have a look.", script=script)
+
     def no_key(self, client: str) -> Run:
         """A refusal that is the operator's to resolve."""
-        return self._run(client, task=reads(1), script=no_key)
+        return self.told(client, no_key)
 
     def thinking(self, **options: Any) -> Run:
         """A model that checks its thinking against what stands before it."""

@@ -51,7 +51,8 @@ WINDOWS = (
     r"(?<!max )(?<!maximum )\b(?:prompt|input)[ _]tokens:? \(?<used>",
     r"too (?:long|large): <used> tokens",
     # the limit
-    r"(?:<limitword>|maximum context) (?:for|of) (?:model )?[\w.:/-]{1,60}(?:,? which)?(?: is|:) <limit>",
+    r"(?:<limitword>|maximum context) (?:for|of) (?:model )?[\w.:/-]{1,60}(?:,? which)?(?: is|:)"
+    r" <limit>",
     r"supports? (?:only )?up to <limit>",
     r"allowed <limit> tokens",
     r"<limitword>[^.\d]{0,40}? ?[(\[]?<limit>",
