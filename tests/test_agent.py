@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 import turnfit as tf
 from servers.counting import text_counter
+from servers.model import model_server
 from servers.wires import Answer, Seen
-from support.loop import BUDGET, WINDOW, SendsAll, Tool, folder_tools, policy, schema
+from support.loop import BUDGET, MODELS, WINDOW, Tool, agent, folder_tools, policy, schema
 from support.loop_page import PAGE, tables
 from support.reader import SAVING, STOPS_AFTER
 from support.scenarios import CLIENTS, POLICIES, Scenarios
@@ -80,6 +81,24 @@ def test_a_call_that_fails_is_told_to_the_model_and_the_work_goes_on(
 
 
 @each_client
+def test_the_command_line_prints_the_answer(
+    client: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip(client)
+    text_counter()
+    with model_server(lambda seen: Answer(f"You said: {seen.of('user')[0].text}")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        for key in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+            monkeypatch.setenv(key, "k")
+        monkeypatch.setattr(
+            "sys.argv", ["agent.py", str(tmp_path), "Hi.", "--model", MODELS[client]]
+        )
+        agent.main()
+    assert capsys.readouterr().out == "You said: Hi.\n"
+
+
+@each_client
 def test_eight_subagents_all_read_past_the_window_and_finish(loop: Scenarios, client: str) -> None:
     run = loop.eight(client)
     assert len(run.subagents) == 8
@@ -89,7 +108,7 @@ def test_eight_subagents_all_read_past_the_window_and_finish(loop: Scenarios, cl
 
 
 def test_without_fitting_each_of_the_eight_is_refused(loop: Scenarios) -> None:
-    run = loop.eight("openai", SendsAll)
+    run = loop.eight_unfitted("openai")
     assert len(run.stopped) == len(run.server.refused) == 8
     assert min(one.tokens for one in run.server.refused) > WINDOW
     assert run.answer.split("\n") == [OVERFLOW] * 8
@@ -107,7 +126,7 @@ def test_a_subagent_told_of_its_safety_net_reads_all_forty_chapters(
 
 @each_client
 def test_without_being_told_the_scripted_model_stops_at_two(loop: Scenarios, client: str) -> None:
-    run = loop.forty(client, guided=False)
+    run = loop.forty_untold(client)
     assert run.answer == f"Volume 9: read {STOPS_AFTER} chapters. {SAVING}"
 
 

@@ -35,12 +35,14 @@ from agent import (
 
 __all__ = [
     "BUDGET",
+    "MODELS",
     "WINDOW",
     "Agent",
     "DropsTheOldest",
     "Run",
     "SendsAll",
     "Tool",
+    "agent",
     "folder_tools",
     "policy",
     "run",

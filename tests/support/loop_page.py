@@ -7,7 +7,7 @@ from pathlib import Path
 
 from servers.model import Served
 
-from support.loop import Run, SendsAll
+from support.loop import Run
 from support.scenarios import CLIENTS, POLICIES, Scenarios
 
 PAGE = Path(__file__).parents[2] / "docs" / "loop.md"
@@ -30,7 +30,7 @@ def _finished(run: Run) -> int:
 
 def _eight(loop: Scenarios) -> str:
     runs = {
-        "without fitting (openai)": loop.eight("openai", SendsAll),
+        "without fitting (openai)": loop.eight_unfitted("openai"),
         **{f"turnfit ({client})": loop.eight(client) for client in CLIENTS},
     }
     rows = (
@@ -41,10 +41,10 @@ def _eight(loop: Scenarios) -> str:
 
 
 def _forty(loop: Scenarios) -> str:
-    told = {"with the guidance": True, "without": False}
+    told = {"with the guidance": loop.forty, "without": loop.forty_untold}
     rows = (
-        (f"{name} ({client})", loop.forty(client, guided).answer.partition(": ")[2])
-        for name, guided in told.items()
+        (f"{name} ({client})", run(client).answer.partition(": ")[2])
+        for name, run in told.items()
         for client in CLIENTS
     )
     return _table("| forty chapters | answer |", rows).replace("--:|", "---|")

@@ -14,7 +14,7 @@ from servers.requests import RefusedError
 from servers.wires import Answer, Seen
 
 from support.library import chapter, write_volume
-from support.loop import Agent, DropsTheOldest, Run, policy, run
+from support.loop import Agent, DropsTheOldest, Run, SendsAll, policy, run
 
 EIGHT = range(1, 9)
 FORTY, MANY = 9, 10
@@ -55,18 +55,25 @@ class Scenarios:
         write_volume(folder, MANY, chapters=80, tokens=1_000)
 
     @cache  # noqa: B019 - as long-lived as the module that asks
-    def eight(self, client: str, kind: type[Agent] = Agent) -> Run:
-        """Eight subagents, by agents of some kind."""
-        return self._run(client, task="Have volumes 1 to 8 read.", kind=kind)
+    def eight(self, client: str) -> Run:
+        """Eight subagents with a volume each."""
+        return self._run(client, task="Have volumes 1 to 8 read.")
 
     @cache  # noqa: B019
-    def forty(self, client: str, guided: bool = True) -> Run:
-        """One subagent and forty chapters, with the guidance in its instructions or without."""
-        task = f"Have volumes {FORTY} to {FORTY} read."
-        if guided:
-            return self._run(client, task=task)
+    def eight_unfitted(self, client: str) -> Run:
+        """The same without fitting."""
+        return self._run(client, task="Have volumes 1 to 8 read.", kind=SendsAll)
+
+    @cache  # noqa: B019
+    def forty(self, client: str) -> Run:
+        """One subagent and forty chapters, with the guidance in its instructions."""
+        return self._run(client, task=f"Have volumes {FORTY} to {FORTY} read.")
+
+    @cache  # noqa: B019
+    def forty_untold(self, client: str) -> Run:
+        """The same without the guidance."""
         with patch.object(tf, "guidance", return_value=""):
-            return self._run(client, task=task)
+            return self._run(client, task=f"Have volumes {FORTY} to {FORTY} read.")
 
     @cache  # noqa: B019
     def wrong_by_half(self, client: str) -> Run:
