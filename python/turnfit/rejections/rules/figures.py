@@ -20,7 +20,7 @@ WINDOWS = (
     r"<input> plus max_(?:new_|completion_|output_)?tokens <output>",
     r"too many tokens: <used>\. max(?:imum)?(?: allowed)?:? <limit>",
     r"<used> of <limit> tokens",
-    r"\((?:total length |length )?<used>(?: tokens)?\) (?:is|are) too (?:long|large)",
+    r"\((?:total length |length )?<used>(?: tokens)?\) (?:is |are )?too (?:long|large)",
     r"requested <output> output tokens and your prompt contains <about><input> input tokens",
     r"total of <about><used> tokens",
     r"<input> tokens (?:in|from|of) the (?:input )?(?:messages|prompt|input) and <output> tokens",
@@ -55,6 +55,8 @@ WINDOWS = (
     r" <limit>",
     r"supports? (?:only )?up to <limit>",
     r"allowed <limit> tokens",
+    r"\bmodel (?:only )?(?:takes|accepts|allows) (?:only |at most |up to )?<limit>",
+    r"\b(?:max|model context) <limit> tokens",
     r"<limitword>[^.\d]{0,40}? ?[(\[]?<limit>",
     r"(?:exceed(?:s|ed|ing)?|<beyond>)\b[^.\d]{0,60}?[ (]<limit>(?: tokens?)?\)?"
     r"(?: (?:limit|maximum|tokens?|context)\b|[.,)]|$)",

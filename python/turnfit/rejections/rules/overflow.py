@@ -71,6 +71,11 @@ _PLAIN = (
         (
             r"<subject><..90><exceeds> (?:[\w'’`*-]+ ){0,5}?<window>",
             r"surpassing the (?:\w+ )?context window",
+            r"<subject><..60> > (?:\w+ ){0,2}?<window>",
+            (
+                r"<subject><..40><exceeds> (?:what )?(?:the|this) (?:model|deployment|endpoint)"
+                r" (?:can )?(?:allow|accept|support|take|handle|process)"
+            ),
         ),
         (
             "Your input exceeds the context window of this model. Please adjust your input and "

@@ -99,7 +99,7 @@ PARTS = {
         r"|sequence|model|seq|message|token|total|text)?[ _-]?(?:window|length|len|size|tokens?"
         r"|limit)|context[ _-](?:window|length|size|limit)|max_(?:model|seq|input)_len"
         r"|(?:input|prompt|tokens?|configured|model|total)(?:'s)? (?:limit|maximum|window)"
-        r"|model max(?:imum)?|\blimit|\bmaximum|\bn_ctx|\bmax tokens|\bwindow)"
+        r"|model max(?:imum)?|\blimit|\bmaximum|\bn(?:um)?_ctx|\bmax tokens|\bwindow)"
     ),
 }
 
