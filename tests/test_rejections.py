@@ -245,6 +245,20 @@ def test_a_number_of_something_else_is_no_tokens(unit: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "limit"),
+    [
+        ("The prompt exceeds the maximum context for gpt-4 which is 8192 tokens", 8192),
+        ("prompt too long: maximum context for llama3-8b-8192 is 8,192 tokens", 8192),
+        ("The maximum prompt size for grok-4 is 256k tokens", 256_000),
+        ("The input is longer than the context window of claude-sonnet-4-5", None),
+    ],
+)
+def test_a_number_in_a_models_name_is_no_limit(text: str, limit: int | None) -> None:
+    rejection = told(text)
+    assert (rejection.kind, rejection.limit) == ("context_overflow", limit)
+
+
+@pytest.mark.parametrize(
     ("row", "fits"), [("E024", True), ("D044", False), ("E001", None), ("D039", None)]
 )
 def test_whether_the_input_alone_fits_is_told_where_it_is_named_apart(
@@ -322,8 +336,11 @@ def test_why_an_answer_ended_is_evidence(ending: dict[str, Any], kind: str) -> N
         ({"promptTokenCount": 1000, "candidatesTokenCount": 0}, True),
         ({"prompt_eval_count": 1000, "eval_count": 0}, True),
         ({"inputTokens": 10, "cacheReadInputTokens": 995, "outputTokens": 3}, True),
+        ({"usage": {"prompt_tokens": 1000, "completion_tokens": 0}}, True),
+        ({"prompt_tokens": 900, "cache_read_input_tokens": 800, "completion_tokens": 0}, False),
         ({}, False),
         (None, False),
+        ({"prompt_tokens": "many"}, False),
         (1001, True),
         (1000, False),
     ],

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from support.sessions import sessions
 from support.trajectories import FOLDER, needs_corpus
 from turnfit.tokens import UsageCalibration, input_tokens
+from turnfit.tokens.usage import output_tokens
 
 EXAMPLES = settings(max_examples=int(os.environ.get("TURNFIT_EXAMPLES", "200")), deadline=None)
 
@@ -96,7 +97,18 @@ USAGES: dict[str, tuple[Any, int]] = {
         },
         350,
     ),
+    "ollama": ({"prompt_eval_count": 26, "eval_count": 290}, 26),
     "a number": (1234, 1234),
+}
+ANSWERS: dict[str, tuple[Any, int | None]] = {
+    "anthropic": ({"input_tokens": 51, "output_tokens": 162}, 162),
+    "openai chat": ({"prompt_tokens": 336, "completion_tokens": 0}, 0),
+    "gemini": ({"promptTokenCount": 859, "candidatesTokenCount": 28}, 28),
+    "bedrock": ({"inputTokens": 10, "outputTokens": 9}, 9),
+    "cohere": ({"billed_units": {"output_tokens": 5}, "tokens": {"output_tokens": 7}}, 7),
+    "ollama": ({"prompt_eval_count": 26, "eval_count": 290}, 290),
+    "input alone": ({"prompt_tokens": 336}, None),
+    "a number": (1234, None),
 }
 
 
@@ -120,6 +132,13 @@ def test_a_response_that_holds_the_usage_will_do(name: str, holder: str) -> None
     usage, tokens = USAGES[name]
     assert input_tokens({"id": "x", holder: usage}) == tokens
     assert input_tokens(as_object({"id": "x", holder: usage})) == tokens
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_the_answers_tokens_are_told_where_they_are_reported(name: str) -> None:
+    usage, tokens = ANSWERS[name]
+    assert output_tokens(usage) == tokens
+    assert output_tokens({"usage": as_object(usage)}) == tokens
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,1 @@
-"""Servers that tests talk to, from the standard library alone."""
+"""Servers that tests talk to: the standard library alone, and a tokenizer that counts."""

@@ -12,8 +12,9 @@ import turnfit as tf
 ROOT = Path(__file__).parents[2]
 RECORDED = ROOT.parent / "shared" / "provider-errors.jsonl"
 MORE = ROOT / "tests" / "data" / "more-refusals.jsonl"
-"""Other wordings of the same and of other providers: ``seen`` in the source that is named, or
-``recollected``, some of them with other numbers, of which the exact words may differ."""
+"""Other wordings of the same and of other providers: ``seen`` in the source that is named;
+``recollected``, some of them with other numbers, of which the exact words may differ; or
+``constructed``, inventions of a kind that must be told all the same."""
 
 _SMALLER = ("context_overflow", "payload_too_large")
 _LATER = ("rate_limit", "server")

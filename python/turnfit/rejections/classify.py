@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from turnfit.rejections.advice import ADVICE, PAGES
@@ -14,7 +15,7 @@ from turnfit.rejections.persons import person_message
 from turnfit.rejections.rejection import Rejection, Retry
 from turnfit.rejections.rules.limits import SMALLER_HELPS, WAITING_HELPS
 from turnfit.rejections.rules.rule import compiled
-from turnfit.rejections.usage import read_usage
+from turnfit.tokens.usage import input_tokens, output_tokens
 
 __all__ = ["classify_rejection", "silent_overflow"]
 
@@ -59,7 +60,7 @@ nueva para el siguiente paso. Lo que ya está hecho se conserva.
     told = {name: value for one in verdict.source.walk() for name, value in one.figures.items()}
     figures = read_figures(verdict.kind, texts, told)
     if verdict.kind == "context_overflow" and figures.used is None and figures.over is None:
-        figures.used = read_usage(usage).total if usage is not None else None
+        figures.used = _reported(input_tokens, usage) or None
     verdict, figures = _answer_alone(verdict, figures)
     return _rejection(evidence, verdict, figures, texts, locale)
 
@@ -131,6 +132,14 @@ def _delay(evidence: Evidence) -> float | None:
     return next(iter(delays), None) if delays else next(filter(None, told), None)
 
 
+def _reported(read: Callable[[Any], int | None], usage: Any) -> int | None:
+    """What a usage tells; None where it can't be read: a refusal must be told all the same."""
+    try:
+        return read(usage)
+    except Exception:
+        return None
+
+
 def silent_overflow(usage: Any, window: int, *, locale: str = "en") -> Rejection | None:
     """The overflow that no error tells: an answer that is empty, or came from a cut request.
 
@@ -153,10 +162,10 @@ def silent_overflow(usage: Any, window: int, *, locale: str = "en") -> Rejection
     """
     if window < 1:
         raise ValueError("window must be at least 1")
-    read = read_usage(usage)
-    is_empty = read.output == 0 and read.input >= window * 0.99
-    if not is_empty and read.input <= window:
+    used = _reported(input_tokens, usage) or 0
+    is_empty = used >= window * 0.99 and _reported(output_tokens, usage) == 0
+    if not is_empty and used <= window:
         return None
     verdict = Verdict("context_overflow", "silent", True, Evidence())
-    figures = Figures(limit=window, used=read.input)
+    figures = Figures(limit=window, used=used)
     return _rejection(Evidence(), verdict, figures, [], locale)

@@ -1,4 +1,4 @@
-"""The input tokens that a provider reports for a request, each counted once.
+"""The tokens that a provider reports for a request, each counted once.
 
 What was read from a cache or written to one is input too. Some providers report it
 beside the rest, others within it:
@@ -13,6 +13,7 @@ beside the rest, others within it:
   (https://ai.google.dev/api/generate-content#UsageMetadata).
 - Cohere, within: ``tokens.input_tokens``; ``billed_units`` leaves out what isn't billed
   (https://docs.cohere.com/reference/chat).
+- Ollama: ``prompt_eval_count`` (https://docs.ollama.com/api/usage).
 """
 
 from __future__ import annotations
@@ -20,15 +21,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["input_tokens"]
+__all__ = ["input_tokens", "output_tokens"]
 
 _HOLDERS = ("usage", "usageMetadata", "usage_metadata")
-_WITHIN = ("prompt_tokens", "promptTokenCount", "prompt_token_count", "total_input_tokens")
+_WITHIN = (
+    *("prompt_tokens", "promptTokens", "promptTokenCount", "prompt_token_count"),
+    *("total_input_tokens", "prompt_eval_count"),
+)
 _BESIDE = {
     "input_tokens": ("cache_read_input_tokens", "cache_creation_input_tokens"),
     "inputTokens": ("cacheReadInputTokens", "cacheWriteInputTokens"),
     "input_token_count": ("cache_read_input_token_count", "cache_write_input_token_count"),
 }
+_OUTPUT = (
+    *("output_tokens", "outputTokens", "completion_tokens", "completionTokens"),
+    *("candidatesTokenCount", "candidates_token_count", "output_token_count", "eval_count"),
+)
 _CREATED = ("ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens")
 
 
@@ -61,6 +69,28 @@ def input_tokens(usage: Any) -> int:
     if found is None:
         raise ValueError(f"usage holds no count of input tokens: {_told(usage)}")
     return found
+
+
+def output_tokens(usage: Any) -> int | None:
+    """The tokens of the answer that a provider reports; None where it doesn't tell.
+
+    Args:
+        usage: as for `input_tokens`; a number tells of the input alone.
+
+    Raises:
+        ValueError: for a count that is no int of at least 0.
+
+    >>> output_tokens({"prompt_tokens": 687, "completion_tokens": 12})
+    12
+    """
+    for holder in _HOLDERS:
+        if (held := _get(usage, holder)) is not None:
+            return output_tokens(held)
+    for name in _OUTPUT:
+        if (tokens := _count(usage, name)) is not None:
+            return tokens
+    counted = _get(usage, "tokens")
+    return None if counted is None else _count(counted, "output_tokens")
 
 
 def _found(usage: Any) -> int | None:

@@ -70,7 +70,7 @@ STRONG = _table(
             " servicequotaexceededexception tokens requests tokens_per_minute"
             " requests_per_minute request_quota_exceeded concurrency_limit_exceeded"
             " too_many_tokens_error ratelimit rate_limit_reached quota_exceeded quotaexceeded"
-            " capacity_exceeded flex_tier_capacity_exceeded"
+            " capacity_exceeded flex_tier_capacity_exceeded limit_burst_rate limitburstrate"
         ),
         "content_policy": (
             "content_filter content_policy_violation responsibleaipolicyviolation"
@@ -82,9 +82,9 @@ STRONG = _table(
             " sensitivecontentdetected content_policy_error prompt_blocked"
         ),
         "payload_too_large": (
-            "request_too_large payload_too_large request_entity_too_large requesttoolarge"
+            "payload_too_large request_entity_too_large requesttoolarge"
             " entitytoolarge content_too_large requestentitytoolarge body_too_large"
-            " function_payload_too_large"
+            " function_payload_too_large max_tokens_per_request"
         ),
     }
 )
@@ -96,6 +96,7 @@ PREFIXES: tuple[tuple[str, Kind], ...] = (("throttling.", "rate_limit"),)
 WEAK = _table(
     {
         "context_overflow": "contextwindowexceedederror",
+        "payload_too_large": "request_too_large",
         "content_policy": "contentpolicyviolationerror",
         "output_limit": "max_output_tokens",
         "server": (

@@ -13,13 +13,14 @@ WINDOWS = (
     r"too large: <output>\. this model'?s maximum context length is <limit> tokens"
     r" and your request has <input> input tokens",
     r"exceed context limit: <input> \+ <output> > <limit>",
+    r"length <input> \+ <output> is greater than",
     r"<used> (?:input |prompt )?tokens? ?> ?<limit>",
     r"(?:tokens?|count|length|limit)[^.\d]{0,20}<used> ?> ?<limit>",
     r"has <input> input tokens plus <output>",
     r"<input> plus max_(?:new_|completion_|output_)?tokens <output>",
     r"too many tokens: <used>\. max(?:imum)?(?: allowed)?:? <limit>",
     r"<used> of <limit> tokens",
-    r"\((?:total length |length )?<used>(?: tokens)?\) (?:is|are) too (?:long|large)",
+    r"\((?:total length |length )?<used>(?: tokens)?\) (?:is |are )?too (?:long|large)",
     r"requested <output> output tokens and your prompt contains <about><input> input tokens",
     r"total of <about><used> tokens",
     r"<input> tokens (?:in|from|of) the (?:input )?(?:messages|prompt|input) and <output> tokens",
@@ -42,7 +43,7 @@ WINDOWS = (
     r"\b(?:<request>|you)\b[^.\d]{0,24}? <takes> <about><used> (?:\w+ )?tokens",
     r"\b<request>\b (?:is|are|of|was|were) <about><used> (?:\w+ )?tokens",
     r"<counted>(?: counts?)?(?: of| is|:)? ?\(?(?:length )?<used>(?: tokens?)?\)?,?"
-    r"(?: which| that| it)? (?:has |have |is |are |was )?(?:cannot )?<beyond>",
+    r"(?: which| that| it)? (?:has |have |is |are |was )?(?:cannot |should not )?<beyond>",
     r"<used> (?:input |prompt |total )?tokens?\)?,? (?:which |that |it )?"
     r"(?:has |have |is |are |was )?<beyond>",
     r"(?:<got>|have)[: ]{1,2}<about><used> (?:input |prompt )?tokens\b",
@@ -50,8 +51,12 @@ WINDOWS = (
     r"(?<!max )(?<!maximum )\b(?:prompt|input)[ _]tokens:? \(?<used>",
     r"too (?:long|large): <used> tokens",
     # the limit
+    r"(?:<limitword>|maximum context) (?:for|of) (?:model )?[\w.:/-]{1,60}(?:,? which)?(?: is|:)"
+    r" <limit>",
     r"supports? (?:only )?up to <limit>",
     r"allowed <limit> tokens",
+    r"\bmodel (?:only )?(?:takes|accepts|allows) (?:only |at most |up to )?<limit>",
+    r"\b(?:max|model context) <limit> tokens",
     r"<limitword>[^.\d]{0,40}? ?[(\[]?<limit>",
     r"(?:exceed(?:s|ed|ing)?|<beyond>)\b[^.\d]{0,60}?[ (]<limit>(?: tokens?)?\)?"
     r"(?: (?:limit|maximum|tokens?|context)\b|[.,)]|$)",

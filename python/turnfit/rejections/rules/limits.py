@@ -106,6 +106,11 @@ RATES = (
                 r"\b(?:daily|hourly|per[- ]minute|monthly|weekly)\b[\w ]{0,20}(?:limit|quota|rate"
                 r"|allowance|cap)\b"
             ),
+            (
+                r"\b(?:in|for|within|over|of) (?:the |an? )?(?:last|past|this|current|given)[ -]"
+                r"(?:second|minute|hour|day|week|month|time|period)\b"
+            ),
+            r"\b\d+-hour (?:window|limit)\b",
             r"每分钟",
             r"每秒",
             r"每日",

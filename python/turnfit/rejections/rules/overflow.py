@@ -71,6 +71,11 @@ _PLAIN = (
         (
             r"<subject><..90><exceeds> (?:[\w'’`*-]+ ){0,5}?<window>",
             r"surpassing the (?:\w+ )?context window",
+            r"<subject><..60> > (?:\w+ ){0,2}?<window>",
+            (
+                r"<subject><..40><exceeds> (?:what )?(?:the|this) (?:model|deployment|endpoint)"
+                r" (?:can )?(?:allow|accept|support|take|handle|process)"
+            ),
         ),
         (
             "Your input exceeds the context window of this model. Please adjust your input and "
@@ -156,7 +161,7 @@ _PLAIN = (
         (
             (
                 r"\bmax(?:imum)? (?:allowed )?(?:input|prompt|context|sequence)"
-                r" (?:length|size|tokens?|window) ?(?:is|of|:) ?<n> tokens"
+                r" (?:length|size|tokens?|window)(?: for [\w.:/-]{1,60})? ?(?:is|of|:) ?<n> tokens"
             ),
             (
                 r"too (?:large|long)<..40>\. max(?:imum)? (?:size|length|tokens?|is)"

@@ -257,7 +257,7 @@ BYTES = (
         "payload_too_large",
         (
             r"请求(?:体|内容)?(?:过大|太大)",
-            r"request (?:entity |is )?too long",
+            r"request (?:entity |is )?too long(?!<..60>(?:context|token|prompt))",
             (
                 r"(?:request|payload|body|content|entity|upload|http)\b<..40>(?:too (?:large|big)"
                 r"|size exceed|exceeds? (?:the |its )?(?:\w+ ){0,2}size"

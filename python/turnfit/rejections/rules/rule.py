@@ -41,6 +41,8 @@ class Rule(NamedTuple):
 
 
 _NUMBER = r"(?:\d{1,3}(?:[,_.'’\u00a0\u202f ]\d{3})+(?!\d)|\d{1,12}(?:\.\d+)?)(?:\s?[km](?![a-z]))?"
+_OUTSIDE_NAMES = r"(?<![a-z_])(?<![a-z]-)"
+"""The 4 of gpt-4 is no number of tokens."""
 _OTHER_UNIT = (
     r"(?![,._'’]?\d|[ -]?(?:[kmg]i?b|bytes?|b|char\w*|pixels?|px|images?|pages?|words?|letters?"
     r"|requests?|messages?|seconds?|ms|s|minutes?|%|tools?|files?|items?)\b)"
@@ -58,7 +60,7 @@ PARTS = {
     "exceeds": (
         r"\b(?:exceed(?:s|ed|ing)?|surpass(?:es|ed|ing)?|overflow(?:s|ed|ing)?|overran|overruns"
         r"|(?:(?:is|are|was|were|be|being) )?(?:\w+ )?(?:longer|larger|bigger|greater|more|higher)"
-        r" than|(?:is|are|was|were|goes|go|went|runs) (?:over|above|beyond|past|out of)"
+        r"(?: tokens)? than|(?:is|are|was|were|goes|go|went|runs) (?:over|above|beyond|past|out of)"
         r"|too (?:long|large|big|many)(?: tokens)? for|outgrew|beyond|over)\b"
     ),
     "window": (
@@ -97,7 +99,7 @@ PARTS = {
         r"|sequence|model|seq|message|token|total|text)?[ _-]?(?:window|length|len|size|tokens?"
         r"|limit)|context[ _-](?:window|length|size|limit)|max_(?:model|seq|input)_len"
         r"|(?:input|prompt|tokens?|configured|model|total)(?:'s)? (?:limit|maximum|window)"
-        r"|model max(?:imum)?|\blimit|\bmaximum|\bn_ctx|\bmax tokens|\bwindow)"
+        r"|model max(?:imum)?|\blimit|\bmaximum|\bn(?:um)?_ctx|\bmax tokens|\bwindow)"
     ),
 }
 
@@ -123,4 +125,4 @@ def _part(found: re.Match[str]) -> str:
     if name in PARTS:
         return f"(?:{PARTS[name]})"
     group = "?:" if name == "n" else f"?P<{name}>"
-    return f"({group}{_NUMBER}){_OTHER_UNIT}"
+    return f"{_OUTSIDE_NAMES}({group}{_NUMBER}){_OTHER_UNIT}"
