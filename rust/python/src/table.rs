@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyType};
+use pyo3::types::{PyDict, PyList, PyString, PyType};
 use turnfit_core::facts::Role;
 
 use crate::compile::{read_keys, read_parts, read_roles};
@@ -36,6 +36,19 @@ pub(crate) enum Use {
     Nested(Fields),
     /// A thing of its own, or a list of such things.
     Things(Shape),
+}
+
+impl Use {
+    /// Whether a value under this key is as if it weren't there.
+    #[inline]
+    pub(crate) fn costs_nothing(&self, value: &Bound<'_, PyAny>) -> bool {
+        match self {
+            Use::Free => true,
+            Use::Nested(_) => value.is_none() || value.cast::<PyDict>().is_ok_and(|dict| dict.is_empty()),
+            Use::Things(_) => value.is_none() || value.cast::<PyList>().is_ok_and(|list| list.is_empty()),
+            _ => value.is_none(),
+        }
+    }
 }
 
 /// What a message or a part of one is.
@@ -223,7 +236,7 @@ impl Table {
     /// known one.
     pub(crate) fn told(&self, message: &Bound<'_, PyDict>) -> PyResult<Option<&(Role, Shape)>> {
         for key in &self.told_by {
-            let Some(name) = message.get_item(key)? else { continue };
+            let Some(name) = first_or_item(message, key)? else { continue };
             if let Some(told) = with_ascii(&name, |name| self.roles.0.get(name))? {
                 return Ok(Some(told));
             }
@@ -315,10 +328,6 @@ impl Fields {
         &self.uses.0[number].1
     }
 
-    pub(crate) fn is_free(&self, number: usize) -> bool {
-        matches!(self.at(number), Use::Free)
-    }
-
     /// What stands under a key, if the table tells.
     pub(crate) fn get(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<&Use>> {
         Ok(self.position(key)?.map(|number| self.at(number)))
@@ -333,6 +342,14 @@ pub(crate) fn ascii_item<'py, T>(
 ) -> PyResult<Option<T>> {
     let Some(value) = dict.get_item(key)? else { return Ok(None) };
     with_ascii(&value, made)
+}
+
+/// What stands under a key; most messages begin with the one that tells their role.
+fn first_or_item<'py>(dict: &Bound<'py, PyDict>, key: &Py<PyString>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    match dict.iter().next() {
+        Some((first, value)) if first.is(key) => Ok(Some(value)),
+        _ => dict.get_item(key),
+    }
 }
 
 fn with_ascii<T>(value: &Bound<'_, PyAny>, made: impl FnOnce(&[u8]) -> Option<T>) -> PyResult<Option<T>> {
