@@ -296,6 +296,20 @@ impl Table {
         Ok(None)
     }
 
+    /// The name by which a message tells its role or type, if it does.
+    pub(crate) fn telling<'py>(&self, message: &Bound<'py, PyDict>) -> PyResult<Option<Bound<'py, PyString>>> {
+        let mut first = None;
+        for key in &self.told_by {
+            let Some(name) = message.get_item(key)? else { continue };
+            let Ok(name) = name.cast_into::<PyString>() else { continue };
+            if Text::of(&name)?.ascii().is_some_and(|name| self.roles.0.get(name).is_some()) {
+                return Ok(Some(name));
+            }
+            first.get_or_insert(name);
+        }
+        Ok(first)
+    }
+
     pub(crate) fn part(&self, kind: &[u8]) -> Option<&Shape> {
         self.parts.get(kind).or_else(|| {
             let ending = self.endings.iter().find(|(ending, _)| kind.ends_with(ending))?;
@@ -321,6 +335,11 @@ impl Fields {
         }
         let Ok(key) = key.cast::<PyString>() else { return Ok(None) };
         Ok(Text::of(key)?.ascii().and_then(|key| self.uses.position(key)))
+    }
+
+    /// The key of this number.
+    pub(crate) fn name(&self, number: usize) -> &[u8] {
+        &self.uses.0[number].0
     }
 
     /// What stands under the key of this number.
@@ -400,5 +419,14 @@ pub(crate) fn role_named(role: &str) -> PyResult<Role> {
         other => {
             Err(PyValueError::new_err(format!("role must be system, user, assistant or tool, not {other:?}")))
         }
+    }
+}
+
+pub(crate) fn role_name(role: Role) -> &'static str {
+    match role {
+        Role::System => "system",
+        Role::User => "user",
+        Role::Assistant => "assistant",
+        Role::Tool => "tool",
     }
 }
