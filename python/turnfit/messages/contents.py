@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from turnfit import _core
@@ -39,8 +38,7 @@ class SeenResult(NamedTuple):
     is_error: bool
 
 
-@dataclass(slots=True)
-class Contents:
+class Contents(NamedTuple):
     """What a message says.
 
     Attributes:
@@ -51,9 +49,9 @@ class Contents:
     """
 
     role: Role
-    texts: list[str] = field(default_factory=list)
-    calls: list[SeenCall] = field(default_factory=list)
-    results: list[SeenResult] = field(default_factory=list)
+    texts: list[str]
+    calls: list[SeenCall]
+    results: list[SeenResult]
 
     @property
     def text(self) -> str:
@@ -75,16 +73,20 @@ def contents(message: Message, format_: Format, index: int = 0) -> Contents:
             raise FormatError(f"message {index}: not a message of {format_.name}", index)
         return _rows(*read)
     role, texts, calls, results = _core.read_contents(table_of(format_), index, message)
-    return Contents(
-        role,
-        texts,
-        [SeenCall(id_, name, _arguments(given)) for id_, name, given in calls],
-        [SeenResult(*result) for result in results],
-    )
+    said = _made(Contents, (role, texts, [], []))
+    for id_, name, given in calls:
+        said.calls.append(_made(SeenCall, (id_, name, _arguments(given))))
+    for result in results:
+        said.results.append(_made(SeenResult, result))
+    return said
+
+
+_made = tuple.__new__
+"""Their own way takes three times as long."""
 
 
 def _native(message: NativeMessage) -> Contents:
-    said = Contents(message.role)
+    said = Contents(message.role, [], [], [])
     for part in message.parts:
         match part:
             case Text(text):
@@ -103,7 +105,7 @@ def _texts_of(parts: Sequence[Any]) -> list[str]:
 
 def _rows(role: Role, rows: Sequence[tuple[Any, ...]]) -> Contents:
     """From the rows of a format of one's own."""
-    said = Contents(role)
+    said = Contents(role, [], [], [])
     for row in rows:
         match row:
             case ("text", text):
@@ -143,7 +145,8 @@ def _arguments(value: Any) -> Mapping[str, Any]:
             value = _loaded(value)
         except (ValueError, RecursionError):
             return {"input": value}
-    if isinstance(value, Mapping):
+    # To ask first whether it is a dict spares most the slower question.
+    if isinstance(value, dict) or isinstance(value, Mapping):  # noqa: SIM101
         return value
     return {} if value is None else {"input": value}
 

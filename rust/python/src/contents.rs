@@ -37,7 +37,6 @@ pub(crate) fn contents<'py>(
     let refused = || format_error(py, index, &format!("not a message of {}", table.name));
     let dict = fields_in(table, message)?.ok_or_else(refused)?;
     let (role, shape) = table.told(&dict)?.ok_or_else(refused)?;
-    let name = table.telling(&dict)?;
     let texts = PyList::empty(py);
     let mut walk = Walk {
         table,
@@ -48,8 +47,8 @@ pub(crate) fn contents<'py>(
         calls: Vec::new(),
         results: Vec::new(),
     };
-    if !name.as_ref().is_some_and(|name| name == "reasoning") {
-        walk.thing(&dict, shape, name)?;
+    if !table.has_reasoning || !table.telling(&dict)?.is_some_and(|name| name == "reasoning") {
+        walk.thing(&dict, shape)?;
     }
     Ok((*role, texts, walk.calls, walk.results))
 }
@@ -84,12 +83,7 @@ struct Row<'py> {
 
 impl<'t, 'py> Walk<'t, 'py> {
     /// A message, a part or a call; one that is a call or a result makes a row.
-    fn thing(
-        &mut self,
-        dict: &Bound<'py, PyDict>,
-        shape: &'t Shape,
-        name: Option<Bound<'py, PyString>>,
-    ) -> PyResult<()> {
+    fn thing(&mut self, dict: &Bound<'py, PyDict>, shape: &'t Shape) -> PyResult<()> {
         if shape.is_told_by(self.message)? {
             return Ok(());
         }
@@ -101,19 +95,17 @@ impl<'t, 'py> Walk<'t, 'py> {
         let read = self.fields(dict, &shape.fields);
         let row = self.row.take();
         read?;
-        row.map_or(Ok(()), |row| self.close(row, dict, name))
+        row.map_or(Ok(()), |row| self.close(row, dict))
     }
 
-    fn close(
-        &mut self,
-        row: Row<'py>,
-        dict: &Bound<'py, PyDict>,
-        name: Option<Bound<'py, PyString>>,
-    ) -> PyResult<()> {
+    fn close(&mut self, row: Row<'py>, dict: &Bound<'py, PyDict>) -> PyResult<()> {
         let py = dict.py();
         if row.kind == Kind::Call {
-            let own = row.name.filter(|name| name.is_truthy().unwrap_or(true));
-            let name = own.or(name.map(Bound::into_any));
+            let name = match row.name.filter(|name| name.is_truthy().unwrap_or(true)) {
+                // A message may tell its tool by its type.
+                None if dict.is(self.message) => self.table.telling(dict)?.map(Bound::into_any),
+                name => name,
+            };
             let name = name.unwrap_or_else(|| intern!(py, "").clone().into_any());
             self.calls.push((row.id, name, row.body));
         } else {
@@ -132,8 +124,8 @@ impl<'t, 'py> Walk<'t, 'py> {
             return Ok(());
         }
         self.depth += 1;
-        for (key, value) in items(dict) {
-            if let Some(number) = fields.position(&key)?.filter(|_| !value.is_none()) {
+        for (key, value) in &items(dict) {
+            if let Some(number) = fields.position(key)?.filter(|_| !value.is_none()) {
                 self.used(value, fields, number)?;
             }
         }
@@ -141,13 +133,13 @@ impl<'t, 'py> Walk<'t, 'py> {
         Ok(())
     }
 
-    fn used(&mut self, value: Bound<'py, PyAny>, fields: &'t Fields, number: usize) -> PyResult<()> {
+    fn used(&mut self, value: &Bound<'py, PyAny>, fields: &'t Fields, number: usize) -> PyResult<()> {
         match (fields.at(number), &mut self.row) {
             (Use::Body(body), _) => self.body(value, body)?,
             (Use::Text, _) if says(fields.name(number)) => self.text(value)?,
-            (Use::Id, Some(row)) => row.id = Some(value),
-            (Use::Name, Some(row)) => row.name = Some(value),
-            (Use::Things(shape), _) => self.things(&value, shape)?,
+            (Use::Id, Some(row)) => row.id = Some(value.clone()),
+            (Use::Name, Some(row)) => row.name = Some(value.clone()),
+            (Use::Things(shape), _) => self.things(value, shape)?,
             (Use::Nested(nested), _) => {
                 if let Ok(dict) = value.cast::<PyDict>() {
                     self.fields(dict, nested)?;
@@ -158,8 +150,8 @@ impl<'t, 'py> Walk<'t, 'py> {
         Ok(())
     }
 
-    fn text(&mut self, value: Bound<'py, PyAny>) -> PyResult<()> {
-        let text = if value.is_instance_of::<PyString>() { value } else { as_json(&value)? };
+    fn text(&mut self, value: &Bound<'py, PyAny>) -> PyResult<()> {
+        let text = if value.is_instance_of::<PyString>() { value.clone() } else { as_json(value)? };
         match &mut self.row {
             Some(row) => row.texts.push(text),
             None => self.texts.append(text)?,
@@ -173,25 +165,25 @@ impl<'t, 'py> Walk<'t, 'py> {
     }
 
     fn thing_in(&mut self, value: &Bound<'py, PyAny>, shape: &'t Shape) -> PyResult<()> {
-        value.cast::<PyDict>().map_or(Ok(()), |dict| self.thing(dict, shape, None))
+        value.cast::<PyDict>().map_or(Ok(()), |dict| self.thing(dict, shape))
     }
 
     /// A content, or the arguments of a call.
-    fn body(&mut self, value: Bound<'py, PyAny>, body: &'t Body) -> PyResult<()> {
+    fn body(&mut self, value: &Bound<'py, PyAny>, body: &'t Body) -> PyResult<()> {
         if let Some(row) = self.row.as_mut().filter(|row| row.kind == Kind::Call) {
-            row.body = Some(value);
-        } else if let Some(parts) = listed(&value) {
-            parts.into_iter().try_for_each(|part| self.part(part, body))?;
+            row.body = Some(value.clone());
+        } else if let Some(parts) = listed(value) {
+            parts.iter().try_for_each(|part| self.part(part, body))?;
         } else {
             // An object that only wraps the text, under whatever key.
             let wrapped = value.cast::<PyDict>().ok().filter(|dict| dict.len() == 1);
             let wrapped = wrapped.and_then(|dict| items(dict).pop()).map(|(_, text)| text);
-            self.text(wrapped.unwrap_or(value))?;
+            self.text(wrapped.as_ref().unwrap_or(value))?;
         }
         Ok(())
     }
 
-    fn part(&mut self, part: Bound<'py, PyAny>, body: &'t Body) -> PyResult<()> {
+    fn part(&mut self, part: &Bound<'py, PyAny>, body: &'t Body) -> PyResult<()> {
         let Ok(dict) = part.cast::<PyDict>() else {
             return if part.is_instance_of::<PyString>() { self.text(part) } else { Ok(()) };
         };
@@ -200,9 +192,7 @@ impl<'t, 'py> Walk<'t, 'py> {
             Some(shape) => Some(&**shape),
             None => ascii_item(dict, intern!(dict.py(), "type"), |kind| table.part(kind))?,
         };
-        shape
-            .filter(|shape| shape.kind != Kind::Marker)
-            .map_or(Ok(()), |shape| self.thing(dict, shape, None))
+        shape.filter(|shape| shape.kind != Kind::Marker).map_or(Ok(()), |shape| self.thing(dict, shape))
     }
 }
 

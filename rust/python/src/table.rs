@@ -183,6 +183,8 @@ pub(crate) struct Table {
     pub(crate) flat: bool,
     /// Whether the provider may have replaced a part of a history.
     pub(crate) has_markers: bool,
+    /// Whether messages may be reasoning and nothing else.
+    pub(crate) has_reasoning: bool,
     parts: Named<Shape>,
     endings: Vec<(Box<[u8]>, Shape)>,
     pub(crate) foreign: Signs,
@@ -213,6 +215,7 @@ impl Table {
             roles.0.0.iter().map(|(_, (_, shape))| shape).chain(parts.0.iter().map(|(_, part)| part));
         Ok(Table {
             has_markers: shapes.any(|shape| shape.kind == Kind::Marker),
+            has_reasoning: roles.0.get(b"reasoning").is_some(),
             name: format.getattr("name")?.extract()?,
             roles,
             told_by: read_keys(&format.getattr("told_by")?)?,
