@@ -147,7 +147,8 @@ def fit_memory_promises(run: Run) -> Iterator[str]:
         if found is None or found.grew is None:
             yield f"not measured: {what}: {which}"
             continue
-        yield f"{word(found.grew < most) if most else 'besides'}: {what}: {which}: {found.grew} bytes"
+        kept = word(found.grew < most) if most else "besides"
+        yield f"{kept}: {what}: {which}: {found.grew} bytes"
 
 
 def linear_promises(run: Run, task: str, what: str, lengths: list[int]) -> Iterator[str]:
