@@ -1,9 +1,11 @@
-"""What a scan takes of memory: a string of 100 MB in two bytes a character.
+"""What a scan takes of memory: a string of 100 MB in two bytes a character; and what a fit
+does, beyond the messages.
 
     python -m benches.memory
 
 Prints, as JSON, how many bytes the process grew by at its highest, and the string by its
-own account (a cached UTF-8 copy would show in both).
+own account (a cached UTF-8 copy would show in both), and by how many bytes a message it grew
+over a fit and the reading of the request.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from pathlib import Path
 import turnfit
 
 from benches import sizes
+from benches.histories import short_history
 
 __all__ = ["growth"]
 
@@ -33,6 +36,23 @@ def growth() -> dict[str, int]:
     return {"process": grown * 1024, "string": sys.getsizeof(text) - counted}
 
 
+def growth_of_fit() -> dict[str, int]:
+    """Growth over a fit, at its highest and by a message, after a first one of a few."""
+    history = short_history(sizes.LINEAR[-1])
+    budget = turnfit.estimate_request(history) // 2
+    turnfit.fit(history[:100], budget=budget)
+    RESET.write_text("5")
+    resident = kilobytes("VmRSS")
+    fitted = turnfit.fit(history, budget=budget)
+    grown = kilobytes("VmHWM") - resident
+    kept = len(fitted.messages)
+    requested = kilobytes("VmHWM") - resident
+    return {
+        "a message of a fit": grown * 1024 // len(history),
+        "a message of a fit and its request": requested * 1024 // max(kept, len(history)),
+    }
+
+
 def kilobytes(name: str) -> int:
     found = re.search(rf"^{name}:\s+(\d+) kB$", STATUS.read_text(), flags=re.MULTILINE)
     assert found, name
@@ -40,4 +60,4 @@ def kilobytes(name: str) -> int:
 
 
 if __name__ == "__main__":
-    print(json.dumps(growth()))
+    print(json.dumps(growth() | growth_of_fit()))

@@ -24,7 +24,7 @@ def promises(run: Run) -> list[str]:
     """A line for each promise: whether it holds, and the figures."""
     lines = [scan_promises(run), call_promises(run), column_promises(run), thread_promises(run)]
     lines += [hostile_promises(run), memory_promises(run), fit_promises(run), step_promises(run)]
-    lines += [output_promises(run), profile_promises(run)]
+    lines += [output_promises(run), profile_promises(run), compaction_promises(run)]
     told = [line for some in lines for line in some]
     return ["a smoke run: its sizes prove nothing", *told] if "sizes" in run.facts else told
 
@@ -133,11 +133,47 @@ def memory_promises(run: Run) -> Iterator[str]:
 def fit_promises(run: Run) -> Iterator[str]:
     for kind in HISTORIES:
         given = f"{kind}, {amount(4_000)}"
-        what = f"fit at least 30 times as fast as trim_messages ({given})"
+        what = f"fit at least 50 times as fast as trim_messages ({given})"
         own = run.median("fit", given)
-        yield verdict(what, run.median("fit", given, TRIM), own, least=30)
+        yield verdict(what, run.median("fit", given, TRIM), own, least=50)
+        what = f"fit at least 30 times as fast as ClearToolUsesEdit ({given})"
+        yield verdict(what, run.median("fit", given, "LangChain ClearToolUsesEdit"), own, least=30)
         what = f"fit against trim_messages, its objects made beforehand ({given})"
         yield verdict(what, run.median("fit", given, TRIM_MADE), own)
+
+    yield from linear_promises(run, "fit, short texts", "fit", [10_000, 100_000, 1_000_000])
+    yield from fit_memory_promises(run)
+
+
+def fit_memory_promises(run: Run) -> Iterator[str]:
+    """The request's copies of what is cleared are messages themselves: nothing is promised."""
+    for which, most in (("a message of a fit", 100), ("a message of a fit and its request", 0)):
+        found = run.find("memory", which)
+        what = f"memory under {most} bytes beyond the messages" if most else "memory"
+        if found is None or found.grew is None:
+            yield f"not measured: {what}: {which}"
+            continue
+        kept = word(found.grew < most) if most else "besides"
+        yield f"{kept}: {what}: {which}: {found.grew} bytes"
+
+
+def linear_promises(run: Run, task: str, what: str, lengths: list[int]) -> Iterator[str]:
+    """A message of a long history against one of the shortest."""
+    base = run.median(task, amount(lengths[0]))
+    for length in lengths[1:]:
+        own = run.median(task, amount(length))
+        a_message = None if own is None or base is None else own * lengths[0] / length
+        told = f"{what}: a message of {length:,} within 2 times one of {lengths[0]:,}"
+        yield verdict(told, a_message, base, most=2)
+
+
+def compaction_promises(run: Run) -> Iterator[str]:
+    given = amount(10_000)
+    what = f"observing at most 3 times what estimating takes ({given})"
+    observed = run.median("observing messages", given, "observing")
+    estimated = run.median("observing messages", given, "estimating")
+    yield verdict(what, observed, estimated, most=3)
+    yield from linear_promises(run, "measuring regret", "Regret.of", [1_000, 10_000, 100_000])
 
 
 def step_promises(run: Run) -> Iterator[str]:
@@ -145,8 +181,8 @@ def step_promises(run: Run) -> Iterator[str]:
     yield verdict("a step at 10^6 messages within 2 times one at 10^4", at[1], at[0], most=2)
     for kind in HISTORIES:
         given = f"{kind}, {amount(4_000)}"
-        what = f"a step at 10^6 messages under 1/500 of trim_messages ({given})"
-        yield verdict(what, run.median("fit", given, TRIM), at[1], least=500)
+        what = f"a step at 10^6 messages under 1/1000 of trim_messages ({given})"
+        yield verdict(what, run.median("fit", given, TRIM), at[1], least=1000)
 
 
 def output_promises(run: Run) -> Iterator[str]:

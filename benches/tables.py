@@ -115,6 +115,20 @@ vocabulary. JSON of 10 MB is trimmed to 2,000 tokens; beside it `json.loads`, th
 `json.dumps`. Originals are stored and read back one by one, by the clock on the wall.
 """
 
+COMPACTION = """\
+## Compaction
+
+`FactLog` observes messages that are estimated one by one beside it; `Regret.of` measures what
+compactions every 100 messages lost.
+"""
+
+BESIDE = """\
+## Beside an event loop
+
+By how much a task that sleeps for 2 ms comes late while `fit` reads a long history in a
+thread, by the clock on the wall, and how much without.
+"""
+
 
 def page(run: Run) -> str:
     facts = table(["", ""], ([name, value] for name, value in run.facts.items()))
@@ -136,6 +150,9 @@ def page(run: Run) -> str:
         f"{OUTPUTS}\n{compared(run.task('limit a log'))}",
         compared(run.task("trim JSON")),
         compared(run.task("store originals")),
+        f"{COMPACTION}\n{compared(run.task('observing messages'))}",
+        linear(run.task("measuring regret")),
+        f"{BESIDE}\n{compared(run.task('beside a fit'))}",
     ]
     return "\n".join(sections)
 
@@ -155,7 +172,8 @@ def compared(benches: list[Bench], among: Collection[str] = ()) -> str:
 
 
 def cell_of(medians: dict[str, float]) -> Callable[[str], str]:
-    base = "turnfit" if "turnfit" in medians else "turnfit (bytes)"
+    bases = ("turnfit", "estimating", "turnfit (bytes)")
+    base = next(name for name in bases if name in medians)
     own = medians[base]
 
     def cell(contender: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -29,6 +29,7 @@ _STYLES = {"kept": "", "cleared": "yellow", "dropped": "red"}
 _WIDTHS = {"index": 6, "role": 9, "tokens": 9, "bar": 10, "fate": 7}
 _GAPS = 2 * (len(_WIDTHS) + 1)
 _NARROWEST, _WIDEST = 12, 60
+_AT_ONCE = 1_000
 
 
 @dataclass(frozen=True)
@@ -113,13 +114,15 @@ def _fates(rows: Sequence[_Row], fitted: Fitted) -> dict[int, _Fate]:
 def _print_messages(
     rows: Sequence[_Row], fates: dict[int, _Fate], whole: bool, console: Console
 ) -> None:
+    lines = _Lines(rows, fates, console)
+    lines.print_head()
     between = rows[_HEAD:-_TAIL]
     if whole or len(between) <= 1:
-        console.print(_messages_table(rows, rows, fates, console, header=True))
+        lines.print(rows)
         return
-    console.print(_messages_table(rows, rows[:_HEAD], fates, console, header=True))
+    lines.print(rows[:_HEAD])
     console.print(Text(_folded(between, fates), style="dim"))
-    console.print(_messages_table(rows, rows[-_TAIL:], fates, console, header=False))
+    lines.print(rows[-_TAIL:])
 
 
 def _folded(between: Sequence[_Row], fates: dict[int, _Fate]) -> str:
@@ -129,37 +132,52 @@ def _folded(between: Sequence[_Row], fates: dict[int, _Fate]) -> str:
     return f"  ... {len(between):,} messages between, {tokens:,} tokens: {told} (--all)"
 
 
-def _messages_table(
-    rows: Sequence[_Row],
-    shown: Iterable[_Row],
-    fates: dict[int, _Fate],
-    console: Console,
-    *,
-    header: bool,
-) -> Table:
-    longest = max((cell_len(row.what) for row in rows), default=0)
-    table = _empty_table(longest, console, header)
-    most = max((row.tokens for row in rows), default=1)
-    for row in shown:
-        fate = fates.get(row.index, _KEPT)
-        bar = _bar(row.tokens - fate.goes, fate.goes, most, _WIDTHS["bar"], console)
-        cells = (f"{row.index}", row.role, row.what, f"{row.tokens:,}", bar, fate.word)
-        table.add_row(*map(Text, cells), style=_STYLES[fate.word])
-    return table
+class _Lines:
+    """A line for each message. A history may have a hundred thousand, for which a rich
+    table, which measures and wraps every cell, would take half a minute.
+    """
 
+    def __init__(self, rows: Sequence[_Row], fates: dict[int, _Fate], console: Console) -> None:
+        room = console.width - sum(_WIDTHS.values()) - _GAPS
+        longest = max((cell_len(row.what) for row in rows), default=0)
+        self._what = max(_NARROWEST, min(longest, _WIDEST, room))
+        # Where the terminal is narrow, the bar gives way.
+        self._bar = max(0, min(_WIDTHS["bar"], _WIDTHS["bar"] + room - self._what))
+        self._most = max((row.tokens for row in rows), default=1)
+        self._fates = fates
+        self._console = console
 
-def _empty_table(longest: int, console: Console, header: bool) -> Table:
-    """Widths are fixed, so that the head's columns stand above the tail's."""
-    room = console.width - sum(_WIDTHS.values()) - _GAPS
-    table = _plain_table(show_header=header)
-    table.add_column("#", width=_WIDTHS["index"], justify="right", no_wrap=True)
-    table.add_column("role", width=_WIDTHS["role"], no_wrap=True)
-    what = max(_NARROWEST, min(longest, _WIDEST, room))
-    table.add_column("what", width=what, no_wrap=True, overflow="ellipsis")
-    table.add_column("tokens", width=_WIDTHS["tokens"], justify="right", no_wrap=True)
-    table.add_column("", width=_WIDTHS["bar"], no_wrap=True)
-    table.add_column("", width=_WIDTHS["fate"], no_wrap=True)
-    return table
+    def print_head(self) -> None:
+        line = self._line("#", "role", "what", "tokens", "", "")
+        self._console.print(Text(line, style="bold"), soft_wrap=True)
+
+    def print(self, rows: Sequence[_Row]) -> None:
+        for start in range(0, len(rows), _AT_ONCE):
+            text = Text(end="")
+            for row in rows[start : start + _AT_ONCE]:
+                fate = self._fates.get(row.index, _KEPT)
+                text.append(f"{self._of(row, fate)}\n", style=_STYLES[fate.word] or None)
+            self._console.print(text, soft_wrap=True, end="")
+
+    def _of(self, row: _Row, fate: _Fate) -> str:
+        stays = row.tokens - fate.goes
+        bar = _bar(stays, fate.goes, self._most, self._bar, self._console)
+        return self._line(f"{row.index}", row.role, row.what, f"{row.tokens:,}", bar, fate.word)
+
+    def _line(self, index: str, role: str, what: str, tokens: str, bar: str, fate: str) -> str:
+        if cell_len(what) > self._what:
+            what = f"{set_cell_size(what, self._what - 1)}…"
+        cells = (
+            f"{index:>{_WIDTHS['index']}}",
+            f"{role:<{_WIDTHS['role']}}",
+            set_cell_size(what, self._what),
+            f"{tokens:>{_WIDTHS['tokens']}}",
+            f"{bar:<{self._bar}}",
+            f"{fate:<{_WIDTHS['fate']}}",
+        )
+        line = "  ".join(cells)
+        wide = cell_len(line) > self._console.width
+        return set_cell_size(line, self._console.width) if wide else line
 
 
 def _plain_table(*, show_header: bool) -> Table:

@@ -55,7 +55,7 @@ class FactLog:
         since: CarryOver | None = None,
         format: str | Format | None = None,
     ) -> None:
-        self._watch = Watch(effects, cwd)
+        self._watch = Watch(effects, cwd, reads=False)
         self._since = since or CarryOver()
         self._format = format_named(format) if format is not None else None
         self._files: dict[str, FileState] = {}
@@ -89,6 +89,8 @@ class FactLog:
 
     def _take(self, happening: Happening) -> None:
         match happening.what:
+            case "call":
+                self.spend(CALLS, 1)
             case "run":
                 ran = Command(happening.subject, happening.exit, happening.at)
                 self._commands.append(ran)
@@ -96,8 +98,6 @@ class FactLog:
                 self._change(happening, _STATE[what])
             case "spend":
                 self.spend(happening.subject, happening.amount)
-            case "call":
-                self.spend(CALLS, 1)
 
     def _change(self, happening: Happening, state: State) -> None:
         path = happening.subject

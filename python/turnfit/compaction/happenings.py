@@ -9,10 +9,10 @@ from __future__ import annotations
 import hashlib
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from turnfit.compaction.effects import Effect, Effects
+from turnfit.compaction.effects import NEVER, Effect, Effects
 from turnfit.compaction.shell import ShellEffect, parse_shell
 from turnfit.messages.contents import Contents, SeenCall, SeenResult, as_json
 
@@ -67,7 +67,7 @@ def normal_path(path: str, cwd: str = "") -> str:
     >>> normal_path("./src/../a.py", "/repo"), normal_path("C:\\\\x\\\\y.py")
     ('/repo/a.py', 'c:/x/y.py')
     """
-    if re.match(r"[A-Za-z]:[\\/]", path):
+    if path[1:2] == ":" and re.match(r"[A-Za-z]:[\\/]", path):
         return posixpath.normpath(path.replace("\\", "/")).lower()
     return posixpath.normpath(posixpath.join(cwd, path)) if path else ""
 
@@ -105,65 +105,82 @@ class Watch:
     Args:
         effects: what the tools do.
         cwd: where relative paths begin, if it is known.
+        reads: whether reads are told; whoever has no use for them needn't wait for them.
     """
 
-    def __init__(self, effects: Effects, cwd: str = "") -> None:
+    def __init__(self, effects: Effects, cwd: str = "", *, reads: bool = True) -> None:
         self.effects = effects
         self.cwd = cwd
         self.open = ""
+        self._reads = reads
+        self._tools = {
+            name: own
+            for name, own in effects.tools.items()
+            if reads or any(effect.kind != "reads" for effect in own)
+        }
         self._waiting: dict[str | None, list[tuple[int, SeenCall]]] = {}
         self._in_words: list[tuple[int, SeenCall]] = []
+        self._happened: list[Happening] = []
 
-    def observe(self, said: Contents, index: int) -> Iterator[Happening]:
+    def observe(self, said: Contents, index: int) -> list[Happening]:
         """What the message of this index tells."""
-        if said.role == "user" and self._in_words:
-            yield from self._answer_words(said.text, index)
+        happened: list[Happening] = []
+        self._happened = happened
+        if self._in_words and said.role == "user":
+            self._answer_words(said.text, index)
         for call in said.calls:
             self._waiting.setdefault(call.id, []).append((index, call))
         for result in said.results:
-            yield from self._answered(result, index)
+            self._answered(result, index)
         if said.role == "assistant" and self.effects.words is not None and not said.calls:
-            yield from self._words(said, index)
+            self._words(said, index)
+        return happened
 
-    def _answered(self, result: SeenResult, index: int) -> Iterator[Happening]:
+    def _answered(self, result: SeenResult, index: int) -> None:
         """The newest call that bears the result's id; without ids, the first of its name."""
-        calls = self._waiting.get(result.id)
+        if result.id is not None:
+            calls = self._waiting.pop(result.id, None)
+            if calls:
+                self._outcome(*calls[-1], result, index)
+            return
+        calls = self._waiting.get(None)
         if not calls:
             return
-        place = len(calls) - 1
-        if result.id is None:
-            named = (i for i, (_, call) in enumerate(calls) if result.name in (None, call.name))
-            place = next(named, 0)
-        at, call = calls.pop(place)
-        if result.id is not None or not calls:
-            del self._waiting[result.id]
-        yield from self._outcome(at, call, result, index)
+        named = (i for i, (_, call) in enumerate(calls) if result.name in (None, call.name))
+        self._outcome(*calls.pop(next(named, 0)), result, index)
 
-    def _words(self, said: Contents, index: int) -> Iterator[Happening]:
+    def _words(self, said: Contents, index: int) -> None:
         assert self.effects.words is not None
         calls = [(index, call) for call in self.effects.words(said.text)]
         if self.effects.answered:
             self._in_words = calls
             return
         for at, call in calls:
-            yield from self._outcome(at, call, SeenResult(None, None, "", False), index)
+            self._outcome(at, call, SeenResult(None, None, "", False), index)
 
-    def _answer_words(self, text: str, index: int) -> Iterator[Happening]:
+    def _answer_words(self, text: str, index: int) -> None:
         calls, self._in_words = self._in_words, []
         for at, call in calls:
-            yield from self._outcome(at, call, SeenResult(None, None, text, False), index)
+            self._outcome(at, call, SeenResult(None, None, text, False), index)
 
-    def _outcome(
-        self, at: int, call: SeenCall, result: SeenResult, seen: int
-    ) -> Iterator[Happening]:
-        yield Happening("call", call.name, at, seen, back=result.text, arguments=call.arguments)
-        failed = result.is_error or bool(self.effects.failed.search(result.text))
-        place = self.effects.place.search(result.text, max(0, len(result.text) - _PLACE))
+    def _outcome(self, at: int, call: SeenCall, result: SeenResult, seen: int) -> None:
+        text, effects = result.text, self.effects
+        # By position: naming the fields would take half as long again.
+        told = ("call", call.name, at, seen, "", None, None, None, 0, text, call.arguments)
+        self._happened.append(Happening._make(told))
+        place = None
+        if effects.place is not NEVER:
+            place = effects.place.search(text, max(0, len(text) - _PLACE))
         if place and not self.cwd:
             # Nothing told it before the call; few calls change it.
             self._go_to(place)
-        for effect in _holding(self.effects.tools.get(call.name, ()), call.arguments):
-            yield from self._effect(effect, call, result, failed, at, seen)
+        own = self._tools.get(call.name)
+        if own:
+            failed = result.is_error or (
+                effects.failed is not NEVER and bool(effects.failed.search(text))
+            )
+            for effect in _holding(own, call.arguments):
+                self._effect(effect, call, result, failed, at, seen)
         if place:
             self._go_to(place)
 
@@ -173,55 +190,61 @@ class Watch:
 
     def _effect(
         self, effect: Effect, call: SeenCall, result: SeenResult, failed: bool, at: int, seen: int
-    ) -> Iterator[Happening]:
+    ) -> None:
+        kind, tell = effect.kind, self._happened.append
+        if kind in _ON_FILES:
+            if not failed:
+                self._file(effect, call, result, at, seen)
+            return
         value = call.arguments.get(effect.argument)
-        if effect.kind == "runs":
+        if kind == "runs":
             status = self._status(effect, result)
-            yield from self._run(str(value or ""), status, result.text, at, seen)
-        elif effect.kind == "acts":
+            self._run(str(value or ""), status, result.text, at, seen)
+        elif kind == "acts":
             act = f"{call.name} {as_json(call.arguments)}"
-            yield Happening("run", act, at, seen, exit=1 if failed else 0)
-        elif effect.kind == "asks":
-            yield Happening("ask", _as_text(value), at, seen)
-        elif effect.kind == "spends":
+            tell(Happening("run", act, at, seen, exit=1 if failed else 0))
+        elif kind == "asks":
+            tell(Happening("ask", _as_text(value), at, seen))
+        else:
             amount = value if isinstance(value, int | float) else 0
-            yield Happening("spend", effect.unit, at, seen, amount=amount)
-        elif not failed:
-            yield from self._file(effect, call, result, at, seen)
+            tell(Happening("spend", effect.unit, at, seen, amount=amount))
 
-    def _file(
-        self, effect: Effect, call: SeenCall, result: SeenResult, at: int, seen: int
-    ) -> Iterator[Happening]:
+    def _file(self, effect: Effect, call: SeenCall, result: SeenResult, at: int, seen: int) -> None:
+        if effect.kind == "reads" and not self._reads:
+            return
         named = call.arguments.get(effect.argument) if effect.argument else self.open
         if not isinstance(named, str) or not named:
             return
         path = normal_path(named, self.cwd)
+        if effect.kind in ("creates", "opens"):
+            self.open = path
         if effect.kind in ("reads", "opens"):
-            told = {name: call.arguments[name] for name in effect.part if call.arguments.get(name)}
-            part = as_json(told) if told else ""
-            yield Happening("read", path, at, seen, part, back=result.text)
-            if effect.kind == "opens":
-                self.open = path
+            self._read(path, effect, call, result, at, seen)
             return
         content = call.arguments.get(effect.content) if effect.content else None
         created = effect.kind == "creates" or bool(self.effects.created.search(result.text))
         what = _DONE[effect.kind]
         what = "create" if created and what == "write" else what
-        yield _written(what, path, at, seen, content)
-        if effect.kind == "creates":
-            self.open = path
+        self._happened.append(_written(what, path, at, seen, content))
 
-    def _run(
-        self, command: str, exit_: int | None, back: str, at: int, seen: int
-    ) -> Iterator[Happening]:
+    def _read(
+        self, path: str, effect: Effect, call: SeenCall, result: SeenResult, at: int, seen: int
+    ) -> None:
+        if not self._reads:
+            return
+        told = {name: call.arguments[name] for name in effect.part if call.arguments.get(name)}
+        part = as_json(told) if told else ""
+        self._happened.append(Happening("read", path, at, seen, part, back=result.text))
+
+    def _run(self, command: str, exit_: int | None, back: str, at: int, seen: int) -> None:
         if not command.strip():
             return
-        yield Happening("run", command, at, seen, exit=exit_)
+        self._happened.append(Happening("run", command, at, seen, exit=exit_))
         parsed = parse_shell(command)
         # The parts of a compound command that ran before the one that failed did run.
         if exit_ in (0, None) or parsed.commands > 1:
-            for effect in parsed.effects:
-                yield self._by_shell(effect, back, at, seen)
+            effects = (one for one in parsed.effects if self._reads or one.kind != "reads")
+            self._happened += [self._by_shell(effect, back, at, seen) for effect in effects]
         if parsed.cwd and exit_ in (0, None):
             self.cwd = normal_path(parsed.cwd, self.cwd)
 
@@ -243,6 +266,8 @@ class Watch:
         return 0 if self.effects.succeeded.search(result.text) else None
 
 
+_ON_FILES = frozenset({"reads", "opens", "writes", "creates", "deletes"})
+
 _DONE: Mapping[str, Literal["write", "create", "delete"]] = {
     "writes": "write",
     "creates": "create",
@@ -250,8 +275,10 @@ _DONE: Mapping[str, Literal["write", "create", "delete"]] = {
 }
 
 
-def _holding(effects: Any, arguments: Mapping[str, Any]) -> list[Effect]:
+def _holding(effects: Sequence[Effect], arguments: Mapping[str, Any]) -> Sequence[Effect]:
     """The effects that hold; of two about the same argument, the one with a condition."""
+    if len(effects) == 1 and not effects[0].when:
+        return effects
     found = [effect for effect in effects if effect.holds(arguments)]
     if len(found) < 2:
         return found

@@ -208,7 +208,7 @@ class Regret:
             self.lost_chances.update(self._counts[True])
             self.view_chances.update(self._counts[False])
         self._answer(said)
-        happened = list(self._watch.observe(said, self._seen))
+        happened = self._watch.observe(said, self._seen)
         for call, parts in _by_call(happened):
             self._take(call, parts)
         if said.role == "assistant" and not said.calls:

@@ -38,64 +38,32 @@ pub type KeyMap<T> = HashMap<Key, T, BuildHasherDefault<KeyHasher>>;
 /// Finds the call that a result answers, in constant time.
 #[derive(Default)]
 pub(crate) struct Pairing {
-    by_id: Chains,
-    by_name: Chains,
-    by_position: Chains,
-    /// Per call: its message, and whether it is answered.
-    calls: Vec<(u32, bool)>,
+    by_id: KeyMap<Chain>,
+    by_name: KeyMap<Chain>,
+    by_position: Option<Chain>,
+    calls: Vec<Call>,
     reference: Option<u32>,
 }
 
-/// Every call has this key among the chains by position.
-const ANY: Key = Key([0; 2]);
-
-impl Pairing {
-    pub(crate) fn reserve(&mut self, calls: usize) {
-        self.by_id.newest.reserve(calls);
-        self.calls.reserve(calls);
-        for chains in [&mut self.by_id, &mut self.by_name, &mut self.by_position] {
-            chains.links.reserve(calls);
-        }
-    }
-
-    pub(crate) fn add_call(&mut self, message: u32, id: Option<Key>, name: Option<Key>) {
-        self.calls.push((message, false));
-        let chains = [(&mut self.by_id, id), (&mut self.by_name, name), (&mut self.by_position, Some(ANY))];
-        for (chains, key) in chains {
-            chains.add(key, &self.calls);
-        }
-    }
-
-    /// Adds what may stand for a call, and takes a call's number.
-    pub(crate) fn add_reference(&mut self, message: u32) {
-        self.reference = Some(self.calls.len() as u32);
-        self.calls.push((message, true));
-        for chains in [&mut self.by_id, &mut self.by_name, &mut self.by_position] {
-            chains.links.push(None);
-        }
-    }
-
-    /// The number of the call that a result with this label answers.
-    pub(crate) fn answer(&mut self, label: Label) -> Option<u32> {
-        let (chains, key) = match label {
-            Label::Id(key) => (&mut self.by_id, key),
-            Label::Name(key) => (&mut self.by_name, key),
-            Label::None => (&mut self.by_position, ANY),
-        };
-        let number = chains.next(key, &self.calls).or(self.reference)?;
-        self.calls[number as usize].1 = true;
-        Some(number)
-    }
+/// By what calls are chained.
+#[derive(Clone, Copy)]
+enum By {
+    Id,
+    Name,
+    Position,
 }
 
-/// Calls of one message that share a key, chained in order.
-#[derive(Default)]
-struct Chains {
-    newest: KeyMap<Chain>,
-    /// Per call the next of its chain.
-    links: Vec<Option<u32>>,
+/// No call follows in a chain.
+const END: u32 = u32::MAX;
+
+struct Call {
+    message: u32,
+    /// The next of each chain that it is in.
+    next: [u32; 3],
+    answered: bool,
 }
 
+/// Calls of one message that share a key, in order.
 #[derive(Clone, Copy)]
 struct Chain {
     /// No call before this one is unanswered.
@@ -103,35 +71,79 @@ struct Chain {
     last: u32,
 }
 
-impl Chains {
-    /// Adds the newest of the calls under its key, if it has one.
-    fn add(&mut self, key: Option<Key>, calls: &[(u32, bool)]) {
-        self.links.push(None);
-        let number = (calls.len() - 1) as u32;
-        let Some(key) = key else { return };
-        let alone = Chain { open: number, last: number };
-        match self.newest.entry(key) {
-            Entry::Vacant(entry) => drop(entry.insert(alone)),
-            Entry::Occupied(mut entry) => {
-                let chain = entry.get_mut();
-                if calls[chain.last as usize].0 == calls[number as usize].0 {
-                    self.links[chain.last as usize] = Some(number);
-                    chain.last = number;
-                } else {
-                    *chain = alone;
-                }
-            }
-        }
+impl Pairing {
+    pub(crate) fn reserve(&mut self, calls: usize) {
+        self.by_id.reserve(calls);
+        self.calls.reserve(calls);
     }
 
-    /// The first unanswered call of the newest chain, or its last.
-    fn next(&mut self, key: Key, calls: &[(u32, bool)]) -> Option<u32> {
-        let chain = self.newest.get_mut(&key)?;
-        while calls[chain.open as usize].1 {
-            let Some(next) = self.links[chain.open as usize] else { break };
-            chain.open = next;
+    pub(crate) fn add_call(&mut self, message: u32, id: Option<Key>, name: Option<Key>) {
+        let number = self.add(message, false);
+        let calls = &mut self.calls;
+        if let Some(id) = id {
+            add_to(&mut self.by_id, id, |newest| chained(calls, newest, number, By::Id));
         }
-        Some(chain.open)
+        if let Some(name) = name {
+            add_to(&mut self.by_name, name, |newest| chained(calls, newest, number, By::Name));
+        }
+        self.by_position = Some(chained(calls, self.by_position, number, By::Position));
+    }
+
+    /// Adds what may stand for a call, and takes a call's number.
+    pub(crate) fn add_reference(&mut self, message: u32) {
+        self.reference = Some(self.add(message, true));
+    }
+
+    fn add(&mut self, message: u32, answered: bool) -> u32 {
+        self.calls.push(Call { message, next: [END; 3], answered });
+        (self.calls.len() - 1) as u32
+    }
+
+    /// The number of the call that a result with this label answers.
+    pub(crate) fn answer(&mut self, label: Label) -> Option<u32> {
+        let (chain, by) = match label {
+            Label::Id(key) => (self.by_id.get_mut(&key), By::Id),
+            Label::Name(key) => (self.by_name.get_mut(&key), By::Name),
+            Label::None => (self.by_position.as_mut(), By::Position),
+        };
+        let number = chain.map(|chain| chain.first_open(&self.calls, by)).or(self.reference)?;
+        self.calls[number as usize].answered = true;
+        Some(number)
+    }
+}
+
+fn add_to(chains: &mut KeyMap<Chain>, key: Key, chained: impl FnOnce(Option<Chain>) -> Chain) {
+    match chains.entry(key) {
+        Entry::Vacant(entry) => drop(entry.insert(chained(None))),
+        Entry::Occupied(mut entry) => {
+            let newest = *entry.get();
+            entry.insert(chained(Some(newest)));
+        }
+    }
+}
+
+/// The newest chain with one more call, or a chain of its own for a call of a newer message.
+fn chained(calls: &mut [Call], newest: Option<Chain>, number: u32, by: By) -> Chain {
+    let message = calls[number as usize].message;
+    match newest {
+        Some(chain) if calls[chain.last as usize].message == message => {
+            calls[chain.last as usize].next[by as usize] = number;
+            Chain { last: number, ..chain }
+        }
+        _ => Chain { open: number, last: number },
+    }
+}
+
+impl Chain {
+    /// The first unanswered call, or the last.
+    fn first_open(&mut self, calls: &[Call], by: By) -> u32 {
+        loop {
+            let call = &calls[self.open as usize];
+            match call.next[by as usize] {
+                next if call.answered && next != END => self.open = next,
+                _ => return self.open,
+            }
+        }
     }
 }
 

@@ -188,7 +188,7 @@ impl<'t, 'py> Reader<'t, 'py> {
         row: Option<usize>,
         is_message: bool,
     ) -> PyResult<()> {
-        let before = self.tally.open_dict(dict, fields)?;
+        let before = self.tally.open_dict(dict, fields, row)?;
         while let Some((number, key, value)) = self.tally.next_item(dict.py(), before) {
             match number {
                 Some(number) => self.read_use(dict, &value, fields.at(number), row)?,
@@ -248,8 +248,13 @@ impl<'t, 'py> Reader<'t, 'py> {
     }
 
     fn read_things(&mut self, value: &Bound<'_, PyAny>, shape: &'t Shape) -> PyResult<()> {
-        let Some(things) = listed(value) else { return self.read_thing_in(value, shape) };
-        things.iter().try_for_each(|thing| self.read_thing_in(thing, shape))
+        match only_item(value) {
+            Some(thing) => self.read_thing_in(&thing, shape),
+            None => match listed(value) {
+                Some(things) => things.iter().try_for_each(|thing| self.read_thing_in(thing, shape)),
+                None => self.read_thing_in(value, shape),
+            },
+        }
     }
 
     /// A part of a message, which may be reasoning.
@@ -400,6 +405,12 @@ pub(crate) fn listed<'py>(value: &Bound<'py, PyAny>) -> Option<SmallVec<[Bound<'
         return Some(list.iter().collect());
     }
     value.cast::<PyTuple>().ok().map(|tuple| tuple.iter().collect())
+}
+
+/// The item of a list that has but one, as most lists of calls do.
+fn only_item<'py>(value: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    let list = value.cast::<PyList>().ok().filter(|list| list.len() == 1)?;
+    list.get_item(0).ok()
 }
 
 /// An empty list of calls tells nothing.

@@ -2,6 +2,7 @@
 
 mod columns;
 mod compile;
+mod contents;
 mod errors;
 mod files;
 mod history;
@@ -27,19 +28,20 @@ mod _core {
     use arrow_array::types::{Float64Type, Int64Type};
     use numpy::PyReadonlyArray2;
     use pyo3::prelude::*;
-    use pyo3::types::PyString;
+    use pyo3::types::{PyList, PyString};
     use pyo3_arrow::PyArray;
     use pyo3_arrow::input::AnyArray;
     use turnfit_core::profile::{Rates, tokens_of_weight};
     use turnfit_core::script::ScriptCounts;
 
     use crate::columns;
+    use crate::contents;
     use crate::files;
     use crate::history::{self, read};
     use crate::objects;
     use crate::outputs;
     use crate::pricing::{self, Pricing};
-    use crate::table::Kind;
+    use crate::table::{Kind, role_name};
     use crate::tally::Tally;
     use crate::text::counts_of;
     use crate::value::{self, DataUrls};
@@ -252,7 +254,7 @@ mod _core {
         index: usize,
         message: &Bound<'_, PyAny>,
         pricing: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<(String, u64, Rows)> {
+    ) -> PyResult<(&'static str, u64, Rows)> {
         let mut tally = Tally::new(Pricing::of(pricing)?);
         let read = read(table, index, message, &mut tally)?;
         let kind = |kind| match kind {
@@ -266,7 +268,20 @@ mod _core {
         let rows = rows
             .map(|row| (kind(row.kind), label(&row.id), label(&row.name), row.clearable, row.body))
             .collect();
-        Ok((format!("{:?}", read.role).to_lowercase(), read.tokens, rows))
+        Ok((role_name(read.role), read.tokens, rows))
+    }
+
+    /// What a message says: its role, its texts, its calls as `(id, name, arguments as they
+    /// stand there)` and its results as `(id, name, text, whether it is marked as an error)`.
+    #[pyfunction]
+    #[allow(clippy::type_complexity)]
+    fn read_contents<'py>(
+        table: &Table,
+        index: usize,
+        message: &Bound<'py, PyAny>,
+    ) -> PyResult<(&'static str, Bound<'py, PyList>, Vec<contents::Call<'py>>, Vec<contents::Answer<'py>>)> {
+        let (role, texts, calls, results) = contents::contents(table, index, message)?;
+        Ok((role_name(role), texts, calls, results))
     }
 
     /// Whether a text is within a limit; it is read no further than that.

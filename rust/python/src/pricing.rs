@@ -99,6 +99,14 @@ impl Pricing {
         }
     }
 
+    /// Whether a value is a string that is priced without running other code, here or in
+    /// another thread.
+    #[inline]
+    pub(crate) fn is_quick(&self, value: &Bound<'_, PyAny>) -> bool {
+        let is_quick = |string| Text::of(string).is_ok_and(|text| text.is_quick());
+        !matches!(self.texts, Texts::Callable(_)) && value.cast_exact::<PyString>().is_ok_and(is_quick)
+    }
+
     /// The tokens of whatever may be called a text.
     pub(crate) fn any_text(&self, text: &Bound<'_, PyAny>) -> PyResult<u64> {
         match &self.texts {

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyType};
+use pyo3::types::{PyDict, PyList, PyString, PyType};
 use turnfit_core::facts::Role;
 
 use crate::compile::{read_keys, read_parts, read_roles};
@@ -40,6 +40,19 @@ pub(crate) enum Use {
     Nested(Fields),
     /// A thing of its own, or a list of such things.
     Things(Shape),
+}
+
+impl Use {
+    /// Whether a value under this key is as if it weren't there.
+    #[inline]
+    pub(crate) fn costs_nothing(&self, value: &Bound<'_, PyAny>) -> bool {
+        match self {
+            Use::Free => true,
+            Use::Nested(_) => value.is_none() || value.cast::<PyDict>().is_ok_and(|dict| dict.is_empty()),
+            Use::Things(_) => value.is_none() || value.cast::<PyList>().is_ok_and(|list| list.is_empty()),
+            _ => value.is_none(),
+        }
+    }
 }
 
 /// What a message or a part of one is.
@@ -208,6 +221,8 @@ pub(crate) struct Table {
     pub(crate) flat: bool,
     /// Whether the provider may have replaced a part of a history.
     pub(crate) has_markers: bool,
+    /// Whether messages may be reasoning and nothing else.
+    pub(crate) has_reasoning: bool,
     parts: Named<Shape>,
     endings: Vec<(Box<[u8]>, Shape)>,
     pub(crate) foreign: Signs,
@@ -240,6 +255,7 @@ impl Table {
             roles.0.0.iter().map(|(_, (_, shape))| shape).chain(parts.0.iter().map(|(_, part)| part));
         Ok(Table {
             has_markers: shapes.any(|shape| shape.kind == Kind::Marker),
+            has_reasoning: roles.0.get(b"reasoning").is_some(),
             name: format.getattr("name")?.extract()?,
             roles,
             told_by: read_keys(&format.getattr("told_by")?)?,
@@ -264,7 +280,7 @@ impl Table {
     /// known one.
     pub(crate) fn told(&self, message: &Bound<'_, PyDict>) -> PyResult<Option<&(Role, Shape)>> {
         for key in &self.told_by {
-            let Some(name) = message.get_item(key)? else { continue };
+            let Some(name) = first_or_item(message, key)? else { continue };
             if let Some(told) = with_ascii(&name, |name| self.roles.0.get(name))? {
                 return Ok(Some(told));
             }
@@ -324,6 +340,20 @@ impl Table {
         Ok(None)
     }
 
+    /// The name by which a message tells its role or type, if it does.
+    pub(crate) fn telling<'py>(&self, message: &Bound<'py, PyDict>) -> PyResult<Option<Bound<'py, PyString>>> {
+        let mut first = None;
+        for key in &self.told_by {
+            let Some(name) = message.get_item(key)? else { continue };
+            let Ok(name) = name.cast_into::<PyString>() else { continue };
+            if Text::of(&name)?.ascii().is_some_and(|name| self.roles.0.get(name).is_some()) {
+                return Ok(Some(name));
+            }
+            first.get_or_insert(name);
+        }
+        Ok(first)
+    }
+
     pub(crate) fn part(&self, kind: &[u8]) -> Option<&Shape> {
         self.parts.get(kind).or_else(|| {
             let ending = self.endings.iter().find(|(ending, _)| kind.ends_with(ending))?;
@@ -351,13 +381,14 @@ impl Fields {
         Ok(Text::of(key)?.ascii().and_then(|key| self.uses.position(key)))
     }
 
+    /// The key of this number.
+    pub(crate) fn name(&self, number: usize) -> &[u8] {
+        &self.uses.0[number].0
+    }
+
     /// What stands under the key of this number.
     pub(crate) fn at(&self, number: usize) -> &Use {
         &self.uses.0[number].1
-    }
-
-    pub(crate) fn is_free(&self, number: usize) -> bool {
-        matches!(self.at(number), Use::Free)
     }
 
     /// What stands under a key, if the table tells.
@@ -374,6 +405,14 @@ pub(crate) fn ascii_item<'py, T>(
 ) -> PyResult<Option<T>> {
     let Some(value) = dict.get_item(key)? else { return Ok(None) };
     with_ascii(&value, made)
+}
+
+/// What stands under a key; most messages begin with the one that tells their role.
+fn first_or_item<'py>(dict: &Bound<'py, PyDict>, key: &Py<PyString>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    match dict.iter().next() {
+        Some((first, value)) if first.is(key) => Ok(Some(value)),
+        _ => dict.get_item(key),
+    }
 }
 
 fn with_ascii<T>(value: &Bound<'_, PyAny>, made: impl FnOnce(&[u8]) -> Option<T>) -> PyResult<Option<T>> {
@@ -424,5 +463,14 @@ pub(crate) fn role_named(role: &str) -> PyResult<Role> {
         other => {
             Err(PyValueError::new_err(format!("role must be system, user, assistant or tool, not {other:?}")))
         }
+    }
+}
+
+pub(crate) fn role_name(role: Role) -> &'static str {
+    match role {
+        Role::System => "system",
+        Role::User => "user",
+        Role::Assistant => "assistant",
+        Role::Tool => "tool",
     }
 }

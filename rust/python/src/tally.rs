@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use turnfit_core::facts::Role;
 
 use crate::pricing::Pricing;
-use crate::table::{Fields, Kind, role_named};
+use crate::table::{Fields, Kind, Use, role_named};
 use crate::text::Text;
 use crate::value::{self, DataUrls};
 
@@ -127,19 +127,50 @@ impl Tally {
         self.waiting.clear();
     }
 
-    /// Takes down what a dict holds now and costs anything: to read a value may run other
-    /// code, here or in another thread, and the dict may change under an iteration. One
-    /// list serves all dicts. Gives how long the list was.
-    pub(crate) fn open_dict(&mut self, dict: &Bound<'_, PyDict>, fields: &Fields) -> PyResult<usize> {
+    /// Reads the texts with which a dict begins, and takes down what else it holds now: to
+    /// read a value may run other code, here or in another thread, and the dict may change
+    /// under an iteration. One list serves all dicts. Gives how long the list was.
+    pub(crate) fn open_dict(
+        &mut self,
+        dict: &Bound<'_, PyDict>,
+        fields: &Fields,
+        row: Option<usize>,
+    ) -> PyResult<usize> {
         let before = self.waiting.len();
         for (key, value) in dict.iter() {
             let number = fields.position(&key)?;
-            if !value.is_none() && !number.is_some_and(|number| fields.is_free(number)) {
-                self.waiting.push((number, key.unbind(), value.unbind()));
+            if let Some(number) = number {
+                let used = fields.at(number);
+                let is_first = self.waiting.len() == before;
+                if used.costs_nothing(&value) || (is_first && self.add_at_once(&value, used, row)?) {
+                    continue;
+                }
+            } else if value.is_none() {
+                continue;
             }
+            self.waiting.push((number, key.unbind(), value.unbind()));
         }
         self.waiting[before..].reverse();
         Ok(before)
+    }
+
+    /// Adds a text that runs no other code when it is priced; tells whether it is one.
+    fn add_at_once(&mut self, value: &Bound<'_, PyAny>, used: &Use, row: Option<usize>) -> PyResult<bool> {
+        if !self.pricing.is_quick(value) {
+            return Ok(false);
+        }
+        match used {
+            Use::Text => self.add_text(value)?,
+            Use::Id => self.add_id(value, row)?,
+            Use::Name => self.add_name(value, row)?,
+            Use::Body(body) if body.part.is_none() => {
+                let opened = self.open_body();
+                self.add_text(value)?;
+                self.close_body(row, opened);
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
     }
 
     /// The next of the dict that was opened at this length: its number among the

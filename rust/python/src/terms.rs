@@ -135,21 +135,24 @@ fn as_json(object: &Bound<'_, PyDict>) -> PyResult<Py<PyString>> {
     Ok(text.cast_into::<PyString>()?.unbind())
 }
 
-/// Wordings of notes.
-pub(crate) struct Wordings(Vec<Py<PyString>>);
+/// Wordings of notes, each with its length: most texts differ in that already.
+pub(crate) struct Wordings(Vec<(usize, Py<PyString>)>);
 
 impl Wordings {
     fn new(notes: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let notes = notes.try_iter()?.map(|note| Ok(note?.cast_into::<PyString>()?));
-        Ok(Wordings(notes.map(|note| note.map(Bound::unbind)).collect::<PyResult<_>>()?))
+        let with_length = |note: Bound<'_, PyAny>| -> PyResult<_> {
+            let note = note.cast_into::<PyString>()?;
+            Ok((Text::of(&note)?.len(), note.unbind()))
+        };
+        Ok(Wordings(notes.try_iter()?.map(|note| with_length(note?)).collect::<PyResult<_>>()?))
     }
 
     /// Whether a text is one of the notes.
     pub(crate) fn hold(&self, py: Python<'_>, text: Option<&Py<PyString>>) -> PyResult<bool> {
         let Some(text) = text else { return Ok(false) };
         let text = Text::of(text.bind(py))?;
-        for note in &self.0 {
-            if Text::of(note.bind(py))? == text {
+        for (length, note) in &self.0 {
+            if *length == text.len() && Text::of(note.bind(py))? == text {
                 return Ok(true);
             }
         }

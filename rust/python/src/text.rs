@@ -62,6 +62,12 @@ impl<'a> Text<'a> {
         }
     }
 
+    /// Whether it is so short that no other thread need run meanwhile.
+    #[inline]
+    pub(crate) fn is_quick(&self) -> bool {
+        self.len() < LONG
+    }
+
     pub(crate) fn counts(&self, py: Python<'_>) -> ScriptCounts {
         match self {
             Text::Ascii(_) => self.scan(),

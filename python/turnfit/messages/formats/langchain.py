@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from copy import copy
 from functools import cache
 from typing import Any
 
@@ -129,17 +128,16 @@ def _rebuild(message: Any, fields: dict[str, Any]) -> Message:
     return _copied(message, fields)
 
 
-_set = object.__setattr__
+_new, _set = object.__new__, object.__setattr__
 
 
 def _copied(message: Any, fields: dict[str, Any]) -> Message:
-    """What pydantic's ``__copy__`` does, with these fields; that takes four times as long."""
-    cls = message.__class__
-    private = message.__pydantic_private__
-    copied = cls.__new__(cls)
+    """What pydantic's ``__copy__`` does, with these fields; that takes six times as long."""
+    copied = _new(message.__class__)
+    extra, private = message.__pydantic_extra__, message.__pydantic_private__
     _set(copied, "__dict__", fields)
     _set(copied, "__pydantic_fields_set__", message.__pydantic_fields_set__.copy())
-    _set(copied, "__pydantic_extra__", copy(message.__pydantic_extra__))
+    _set(copied, "__pydantic_extra__", extra if extra is None else extra.copy())
     _set(copied, "__pydantic_private__", private and private.copy())
     return copied
 
