@@ -187,10 +187,10 @@ class TestFitting:
         assert native.tokens == tf.estimate_message(USER)
 
     def test_a_policy_with_both_has_the_texts_of_one_and_the_frames_of_the_other(self) -> None:
-        policy = tf.Policy(budget=1_000, profile="o200k_base", model="claude-opus-5")
+        policy = tf.Policy(budget=1_000, profile="o200k_base@1", model="claude-opus-5")
         fitted = tf.fit([USER], policy, tools=[TOOL])
         assert fitted.tokens == tf.estimate_request(
-            [USER], tools=[TOOL], profile="o200k_base", model="claude-opus-5"
+            [USER], tools=[TOOL], profile="o200k_base@1", model="claude-opus-5"
         )
         assert tf.Policy.from_dict(policy.to_dict()) == policy
 

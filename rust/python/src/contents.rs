@@ -19,8 +19,7 @@ use crate::value::items;
 pub(crate) type Call<'py> = (Option<Bound<'py, PyAny>>, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>);
 
 /// A result: id, name, text, whether it is marked as an error.
-pub(crate) type Answer<'py> =
-    (Option<Bound<'py, PyAny>>, Option<Bound<'py, PyAny>>, Bound<'py, PyAny>, bool);
+pub(crate) type Answer<'py> = (Option<Bound<'py, PyAny>>, Option<Bound<'py, PyAny>>, Bound<'py, PyAny>, bool);
 
 /// Role, texts, calls and results.
 pub(crate) type Contents<'py> = (Role, Bound<'py, PyList>, Vec<Call<'py>>, Vec<Answer<'py>>);

@@ -240,7 +240,7 @@ impl<'t, 'py> Reader<'t, 'py> {
             Use::Things(shape) => self.read_things(value, shape)?,
             Use::Thought => {
                 let before = (self.tally.read.tokens, self.tally.read.thought);
-                self.tally.add_text(value)?;
+                self.tally.add_sealed(value)?;
                 self.tally.add_thought(before);
             }
         }

@@ -279,7 +279,8 @@ mod _core {
         table: &Table,
         index: usize,
         message: &Bound<'py, PyAny>,
-    ) -> PyResult<(&'static str, Bound<'py, PyList>, Vec<contents::Call<'py>>, Vec<contents::Answer<'py>>)> {
+    ) -> PyResult<(&'static str, Bound<'py, PyList>, Vec<contents::Call<'py>>, Vec<contents::Answer<'py>>)>
+    {
         let (role, texts, calls, results) = contents::contents(table, index, message)?;
         Ok((role_name(role), texts, calls, results))
     }

@@ -341,7 +341,10 @@ impl Table {
     }
 
     /// The name by which a message tells its role or type, if it does.
-    pub(crate) fn telling<'py>(&self, message: &Bound<'py, PyDict>) -> PyResult<Option<Bound<'py, PyString>>> {
+    pub(crate) fn telling<'py>(
+        &self,
+        message: &Bound<'py, PyDict>,
+    ) -> PyResult<Option<Bound<'py, PyString>>> {
         let mut first = None;
         for key in &self.told_by {
             let Some(name) = message.get_item(key)? else { continue };

@@ -44,7 +44,9 @@ impl Read {
     /// What it costs, and what the reasoning in it does, how many rows it has, and what the body
     /// of each costs.
     pub(crate) fn costs(&self) -> impl Iterator<Item = u64> + '_ {
-        [self.tokens, self.thought.unwrap_or(0), self.rows.len() as u64].into_iter().chain(self.rows.iter().map(|row| row.body))
+        [self.tokens, self.thought.unwrap_or(0), self.rows.len() as u64]
+            .into_iter()
+            .chain(self.rows.iter().map(|row| row.body))
     }
 
     /// The same at costs that begin with its own, and those that are left of them; None where

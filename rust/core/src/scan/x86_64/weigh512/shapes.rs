@@ -13,6 +13,7 @@ use crate::features::Shape;
 
 /// The lower four bits of kinds, each as a mask: the three of the class, and whether the
 /// character is the same as the one before.
+#[derive(Clone, Copy)]
 pub(super) struct Planes([Mask; 4]);
 
 impl Planes {
