@@ -48,8 +48,8 @@ impl Use {
     pub(crate) fn costs_nothing(&self, value: &Bound<'_, PyAny>) -> bool {
         match self {
             Use::Free => true,
-            Use::Nested(_) => value.is_none() || value.cast::<PyDict>().is_ok_and(|dict| dict.is_empty()),
-            Use::Things(_) => value.is_none() || value.cast::<PyList>().is_ok_and(|list| list.is_empty()),
+            Use::Nested(_) => value.is_none() || value.cast::<PyDict>().is_ok_and(PyDictMethods::is_empty),
+            Use::Things(_) => value.is_none() || value.cast::<PyList>().is_ok_and(PyListMethods::is_empty),
             _ => value.is_none(),
         }
     }

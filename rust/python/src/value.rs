@@ -64,13 +64,15 @@ pub(crate) fn write<'py>(
     Ok(json.media)
 }
 
+/// A value, with its key if it stands in a dict.
+type Item<'py> = (Option<Bound<'py, PyAny>>, Bound<'py, PyAny>);
+
 struct Json<'p, 'py, P> {
     paper: &'p mut P,
     media: Vec<Bound<'py, PyAny>>,
     data_urls: DataUrls,
-    /// What is still to be written, with its key if it stands in a dict; the next is the
-    /// last. One list serves all containers.
-    waiting: SmallVec<[(Option<Bound<'py, PyAny>>, Bound<'py, PyAny>); 8]>,
+    /// What is still to be written; the next is the last. One list serves all containers.
+    waiting: SmallVec<[Item<'py>; 8]>,
     containers: SmallVec<[Container; 4]>,
 }
 
@@ -143,11 +145,7 @@ impl<'py, P: Paper> Json<'_, 'py, P> {
         }
     }
 
-    fn open(
-        &mut self,
-        items: impl Iterator<Item = (Option<Bound<'py, PyAny>>, Bound<'py, PyAny>)>,
-        [start, end]: [&'static [u8; 1]; 2],
-    ) {
+    fn open(&mut self, items: impl Iterator<Item = Item<'py>>, [start, end]: [&'static [u8; 1]; 2]) {
         self.paper.ascii(start);
         let before = self.waiting.len();
         self.waiting.extend(items);

@@ -6,7 +6,7 @@
 //! (`stripe`). Texts may come in pieces, as those of a JSON value do that is
 //! never written: the price is that of the whole.
 //!
-//! AVX-512 that looks up bytes has a way of its own, by [`tables`], for weights
+//! AVX-512 that looks up bytes has a way of its own, by `tables`, for weights
 //! that are narrow enough. All profiles' are.
 //!
 //! The oracle is [`Features`](crate::features::Features).
