@@ -177,7 +177,8 @@ class TestOpenTelemetry:
             fitter.fit(history(1), model="gpt-5.1")
             fitted = fitter.fit(history(), model="gpt-5.1")
         [span] = otel.spans.get_finished_spans()
-        figures = {f"turnfit.{key}": value for key, value in fitted.as_dict().items()}
+        known = {key: value for key, value in fitted.as_dict().items() if value is not None}
+        figures = {f"turnfit.{key}": value for key, value in known.items()}
         assert dict(span.attributes) == {**figures, "turnfit.framework": "mine"}
         told = [(event.name, event.attributes["turnfit.step"]) for event in span.events]
         assert told == [("turnfit.fit", "whole"), ("turnfit.fit", "results")]
