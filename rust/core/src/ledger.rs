@@ -11,6 +11,7 @@
 use std::ops::Range;
 
 use crate::facts::{Facts, Role, Row, Tool, ToolId};
+use crate::maybe::Maybe;
 use crate::pairing::{Label, Pairing};
 
 /// How results are cleared; fixed for a ledger's life.
@@ -36,9 +37,9 @@ pub struct ResultRow {
     /// Its place among the calls and results of that message.
     pub place: u32,
     /// The call it answers.
-    pub call: Option<u32>,
+    pub call: Maybe,
     /// Its tool, as its call or it itself names it.
-    pub tool: Option<ToolId>,
+    pub tool: Maybe,
 }
 
 /// A call, where it stands and since when it is answered.
@@ -49,7 +50,7 @@ pub struct CallRow {
     /// Its place among the calls and results of that message.
     pub place: u32,
     /// Its tool.
-    pub tool: Option<ToolId>,
+    pub tool: Maybe,
     answered: bool,
     saving: u64,
 }
@@ -60,7 +61,7 @@ pub struct Clearable {
     /// Its number among all results.
     pub result: u32,
     /// The call whose arguments go with it.
-    pub arguments_of: Option<u32>,
+    pub arguments_of: Maybe,
 }
 
 /// A message that always stays.
@@ -216,19 +217,25 @@ impl Ledger {
             match *row {
                 Row::Call { id, name, tool, saving } => {
                     let saving = if facts.pinned { 0 } else { saving };
-                    self.calls.push(CallRow { message, place, tool, answered: false, saving });
+                    self.calls.push(CallRow { message, place, tool: tool.into(), answered: false, saving });
                     self.unanswered += 1;
                     self.pairing.add_call(self.response, id, name);
                 }
                 Row::Result { label, tool, content, clearable } => {
                     answers = true;
                     let call = self.answer(label);
-                    let tool = call.and_then(|call| self.calls[call as usize].tool).or(tool);
-                    let row = ResultRow { message, place, call, tool };
+                    let tool = call.and_then(|call| self.calls[call as usize].tool.get()).or(tool);
+                    let row = ResultRow { message, place, call: call.into(), tool: tool.into() };
                     self.append_result(row, content, clearable && !facts.pinned);
                 }
                 Row::Reference => {
-                    self.calls.push(CallRow { message, place, tool: None, answered: true, saving: 0 });
+                    self.calls.push(CallRow {
+                        message,
+                        place,
+                        tool: Maybe::default(),
+                        answered: true,
+                        saving: 0,
+                    });
                     self.pairing.add_reference(message);
                 }
             }
@@ -257,7 +264,7 @@ impl Ledger {
     }
 
     fn append_result(&mut self, row: ResultRow, content: u64, clearable: bool) {
-        let tool = row.tool.map_or(Tool::default(), |tool| self.tools[tool as usize]);
+        let tool = row.tool.get().map_or(Tool::default(), |tool| self.tools[tool as usize]);
         let note = if tool.no_rerun { self.clearing.note_done } else { self.clearing.note };
         if clearable && !tool.excluded && content as f64 > self.clearing.worth * note as f64 {
             self.append_clearable(row, content.saturating_sub(note));
@@ -268,11 +275,11 @@ impl Ledger {
 
     fn append_clearable(&mut self, row: ResultRow, mut freed: u64) {
         let result = self.results.len() as u32;
-        let arguments_of = row.call.filter(|&call| self.calls[call as usize].saving > 0);
+        let arguments_of = row.call.get().filter(|&call| self.calls[call as usize].saving > 0);
         if let Some(call) = arguments_of {
             freed += std::mem::take(&mut self.calls[call as usize].saving);
         }
-        self.clearables.push(Clearable { result, arguments_of });
+        self.clearables.push(Clearable { result, arguments_of: arguments_of.into() });
         let sum = self.freed_total() + freed;
         self.freed.push(sum);
         if self.clearables.len().is_multiple_of(self.clearing.batch) && sum >= self.line {
@@ -322,7 +329,7 @@ impl Ledger {
     /// An assistant message may hold a result of an earlier message's call.
     fn append_round(&mut self, message: u32, facts: &Facts) {
         let own = self.results[self.results.len() - facts.results()..].iter();
-        let mut callers = own.filter_map(|row| row.call).map(|call| self.calls[call as usize].message);
+        let mut callers = own.filter_map(|row| row.call.get()).map(|call| self.calls[call as usize].message);
         if callers.all(|caller| caller == message) {
             self.rounds.push(message);
         }
@@ -435,7 +442,7 @@ impl Ledger {
     /// the call whose arguments go with it.
     pub(crate) fn cleared_messages(&self, clearable: usize) -> (usize, Option<usize>) {
         let row = self.clearables[clearable];
-        let call = row.arguments_of.map(|call| self.calls[call as usize].message as usize);
+        let call = row.arguments_of.get().map(|call| self.calls[call as usize].message as usize);
         (self.results[row.result as usize].message as usize, call)
     }
 
@@ -499,7 +506,7 @@ impl Ledger {
 
     /// Results that answer no call, in order.
     pub fn orphans(&self) -> impl Iterator<Item = ResultRow> + '_ {
-        self.results.iter().filter(|row| row.call.is_none()).copied()
+        self.results.iter().filter(|row| row.call.get().is_none()).copied()
     }
 
     /// Calls that nothing will answer any more, in order.

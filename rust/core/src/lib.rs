@@ -24,6 +24,7 @@ pub mod escapes;
 pub mod facts;
 pub mod features;
 pub mod ledger;
+pub mod maybe;
 pub mod measure;
 pub mod pairing;
 pub mod profile;

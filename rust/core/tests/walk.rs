@@ -73,7 +73,7 @@ proptest! {
         history in prop::collection::vec((kinds(), any::<bool>()), 0..40)
     ) {
         let ledger = ledger_of(&history, 4, 0);
-        let answered: Vec<u32> = ledger.results().iter().filter_map(|row| row.call).collect();
+        let answered: Vec<u32> = ledger.results().iter().filter_map(|row| row.call.get()).collect();
         let open = (0..).zip(ledger.calls()).filter(|(number, _)| !answered.contains(number));
         let open: Vec<u32> = open.map(|(_, call)| call.message).collect();
         prop_assert_eq!(ledger.unanswered().map(|call| call.message).collect::<Vec<_>>(), open);
@@ -98,7 +98,7 @@ proptest! {
         let kept = kept(&plan);
         prop_assert!(kept.is_sorted());
         for row in ledger.results() {
-            if let Some(call) = row.call {
+            if let Some(call) = row.call.get() {
                 let caller = ledger.calls()[call as usize].message;
                 prop_assert_eq!(kept.contains(&(row.message as usize)), kept.contains(&(caller as usize)));
             }

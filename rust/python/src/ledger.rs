@@ -279,7 +279,7 @@ impl Ledger {
         let name = |tool: ToolId| self.names[tool as usize].0.clone_ref(py);
         let cleared = plan.plan.cleared_in(&self.ledger).map(|(number, clearable)| {
             let row = self.ledger.results()[clearable.result as usize];
-            (row.message, row.place, row.tool.map(name), self.ledger.freed_by(number))
+            (row.message, row.place, row.tool.get().map(name), self.ledger.freed_by(number))
         });
         cleared.collect()
     }
@@ -472,10 +472,10 @@ impl Ledger {
         let mut edits = Vec::new();
         for (_, clearable) in plan.plan.cleared_in(&self.ledger) {
             let row = self.ledger.results()[clearable.result as usize];
-            let note = if self.is_done(row.tool) { &notes.cleared_done } else { &notes.cleared };
+            let note = if self.is_done(row.tool.get()) { &notes.cleared_done } else { &notes.cleared };
             let content = note.bind(py).clone().into_any();
             edits.push((row.message, Edit { place: row.place, content, arguments: None }));
-            if let Some(call) = clearable.arguments_of {
+            if let Some(call) = clearable.arguments_of.get() {
                 let call = self.ledger.calls()[call as usize];
                 let content = notes.arguments_text.bind(py).clone().into_any();
                 let arguments = Some(notes.arguments.bind(py).copy()?);
