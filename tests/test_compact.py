@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +13,7 @@ import turnfit as tf
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from reference import Format
+from servers.thinking import PrefixChecker, is_thinking
 from strategies import FORMATS, histories
 from support.messages import Message, blocks, calls, result, rounds, says, use, used, user
 from support.records import records
@@ -310,3 +312,46 @@ def test_a_broken_record_in_the_history_is_told() -> None:
     broken = user('[turnfit: record@9, written by a program.]\n{"version": 9}')
     with pytest.raises(RecordError, match="its version is 9"):
         compact([user(), broken, *rounds(9)], NOW, KEEP, tf.Policy(budget=8_000))
+
+
+def test_a_provider_that_checks_reasoning_refuses_nothing_after_a_compaction() -> None:
+    """The record is new before all that stays, so the thinking in it is of no use any more."""
+    checker, policy = PrefixChecker(), thinking_policy(model="claude-opus-5-5")
+    history: list[Any] = [user()]
+    compactions = 0
+    for number in range(60):
+        done = compact(history, Boundary.at_share(0.8), KEEP, policy)
+        if done.event is not None:
+            history, policy, compactions = list(done.messages), done.policy, compactions + 1
+            assert not any(map(is_thinking, blocks_of(history)))
+            assert len(done.origins) == len(done.messages)
+        body = {"model": "claude-opus-5-5", "messages": tf.fit(history, policy).messages}
+        checker.receive(body)
+        thought = {"type": "thinking", "thinking": f"Now file {number}.", "signature": ""}
+        answer = checker.sign(body, [thought, use(f"t{number}")])
+        result = used(f"t{number}", "word " * 150)
+        history += [blocks("assistant", *answer), blocks("user", result)]
+    assert compactions >= 2
+    assert any(map(is_thinking, blocks_of(history)))
+
+
+def test_reasoning_that_no_provider_compares_stays_in_what_is_kept() -> None:
+    history: list[Any] = [user()]
+    for number in range(30):
+        thought = {"type": "thinking", "thinking": "hm", "signature": "s"}
+        history += [
+            blocks("assistant", thought, use(f"t{number}")),
+            blocks("user", used(f"t{number}", "word " * 150)),
+        ]
+    kept = compact(history, Boundary.at_share(0.5), KEEP, thinking_policy()).messages
+    assert any(map(is_thinking, blocks_of(kept)))
+
+
+def thinking_policy(**more: Any) -> tf.Policy:
+    return tf.Policy(budget=4_000, profile="script", **more)
+
+
+def blocks_of(messages: list[Any]) -> Iterator[dict[str, Any]]:
+    for message in messages:
+        if isinstance(message["content"], list):
+            yield from message["content"]

@@ -30,6 +30,9 @@ _RECORD_SHARE = 8
 _RECORD_MOST = 16_000
 """More is no record any more, however large the window; and no model could write it."""
 
+_ROOM = 2**60
+"""More tokens than any history has."""
+
 _MORE = 2
 """So many times as much is kept behind a milestone that nothing has checked."""
 
@@ -227,11 +230,38 @@ class _Compaction:
         place = len(origins)
         origins += [None, *(index for index in kept if index >= self.anchor)]
         messages = [note if at is None else view.messages[at] for at in origins]
-        event = self.event(boundary, messages, place, kept)
+        messages, origins = self.without_stale_reasoning(messages, origins)
+        event = self.event(boundary, messages, place, [at for at in origins if at is not None])
         self.check_gain(event.gained, least_gain)
         policy = self.policy_for(messages, origins, place)
         sent = view.format.join(messages) if view.format.join else messages
         return Compacted(sent, self.record, event, policy, tuple(origins))
+
+    def without_stale_reasoning(
+        self, messages: list[Message], origins: list[int | None]
+    ) -> tuple[list[Message], list[int | None]]:
+        """All reasoning came before the record did: a provider that checks would refuse it.
+
+        OpenAI's items stay as they are; it drops such reasoning by itself.
+        """
+        strip = self.view.format.strip
+        if strip is None or self.view.format.flat or self.view.policy.treatment != "strip":
+            return messages, origins
+        left = dict(enumerate(messages))
+        for index in self.thinking(messages):
+            [without] = strip([_core.plain(messages[index])])
+            if without is None:
+                del left[index]
+            else:
+                left[index] = without
+        return list(left.values()), [origins[index] for index in left]
+
+    def thinking(self, messages: list[Message]) -> list[int]:
+        """The messages that hold reasoning."""
+        ledger = self.view.frame.ledger(self.view.format)
+        ledger.fill(messages)
+        self.view.frame.follow(ledger)
+        return [index for index, *_ in ledger.stale(ledger.plan(_ROOM, "tokens", _ROOM, 1, 0))]
 
     def event(
         self, boundary: Boundary, messages: list[Message], place: int, kept: list[int]
