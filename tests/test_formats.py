@@ -162,7 +162,14 @@ def test_system_and_tools_are_priced_with_the_request() -> None:
     blocks = [{"type": "text", "text": "Be brief."}]
     bare = tf.estimate_request([PLAIN])
     assert tf.estimate_request([PLAIN], system="Be brief.") == bare + 3
-    assert tf.estimate_request([PLAIN], system=blocks) == bare + 3
+    forms = [
+        blocks,
+        [{"text": "Be brief."}, {"cachePoint": {"type": "default"}}],
+        {"parts": [{"text": "Be brief."}]},
+        {"role": "user", "parts": [{"text": "Be brief."}]},
+    ]
+    for form in forms:
+        assert tf.estimate_request([PLAIN], system=form) == bare + 3
     assert tf.estimate_request([PLAIN], tools=[tool]) == bare + 12
 
 

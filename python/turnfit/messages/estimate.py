@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from turnfit import _core
@@ -105,15 +105,30 @@ def request_tokens(
 
 
 def system_tokens(system: Any, tariff: Tariff = None) -> int:
-    """The tokens of a system prompt: a text, or blocks as messages have them."""
+    """The tokens of a system prompt: a text, or blocks as messages have them; Gemini's and
+    Bedrock's forms too.
+    """
     if system is None:
         return 0
+    if isinstance(system, Mapping) and "parts" in system:
+        system = system["parts"]
+    if isinstance(system, list | tuple):
+        system = [_typed(block) for block in system]
     message, frames = {"role": "system", "content": system}, frames_in(tariff)
     try:
         tokens = _core.read_message(table_of(ANTHROPIC), 0, message, tariff)[1] - frames.message
     except FormatError as error:
         raise TypeError(f"system must be a text or text blocks: {error}") from None
     return tokens + frames.system if tokens else 0
+
+
+def _typed(block: Any) -> Any:
+    """A block of one key that tells what it is, with a type; a mark costs nothing."""
+    if not isinstance(block, dict) or "type" in block:
+        return block
+    if "cachePoint" in block:
+        return {"type": "text", "text": ""}
+    return {"type": "text", **block} if "text" in block else block
 
 
 def tools_tokens(tools: Sequence[Any] | None, tariff: Tariff = None) -> int:
