@@ -363,6 +363,39 @@ def test_reasoning_under_another_policy_is_stale() -> None:
     assert [one.index for one in conversation.fit().stale_reasoning] == [1]
 
 
+LEFT_OPEN: dict[str, list[Any]] = {
+    "nothing": [],
+    "a dead call": [blocks("assistant", use("d")), user("Go on.")],
+    "a broken call": [blocks("assistant", {**use("d"), "input": '{"pa'}), user("Go on.")],
+}
+
+
+@pytest.mark.parametrize("repair", [False, True])
+@pytest.mark.parametrize("left", LEFT_OPEN)
+@pytest.mark.parametrize("early", [False, True])
+@pytest.mark.parametrize("key", ["system", "tools", "policy"])
+def test_what_is_stale_stays_so_however_the_request_is_made(
+    key: str, early: bool, left: str, repair: bool
+) -> None:
+    new: dict[str, Any] = {
+        "system": "Be brief.",
+        "tools": [{"name": "f", "input_schema": {}}],
+        "policy": policy(budget=50_000),
+    }
+    thought = {"type": "thinking", "thinking": "hm", "signature": "s"}
+    thinks = [user(), blocks("assistant", thought, use("t")), blocks("user", used("t"))]
+    conversation = tf.Conversation(policy(budget=60_000))
+    conversation.extend([*thinks, *LEFT_OPEN[left]] if early else thinks)
+    setattr(conversation, key, new[key])
+    conversation.extend(thinks if early else [*LEFT_OPEN[left], *thinks])
+    for made in (conversation, conversation.fork()):
+        fitted = made.fit(repair=repair)
+        assert [one.index for one in fitted.stale_reasoning] == [1]
+        assert len(thinking_in(fitted.messages)) == 1
+        made.append(user("And?"))
+        assert [one.index for one in made.fit(repair=repair).stale_reasoning] == [1]
+
+
 # --- models -------------------------------------------------------------------------------------
 
 
