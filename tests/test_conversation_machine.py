@@ -28,6 +28,7 @@ POLICIES = [
     tf.Policy(budget=700, profile="o200k_base", keep=("results", 2), clear_tool_inputs=True),
     tf.Policy(budget=700, pinned=(1, 4), no_rerun=("read",), notes=tf.Notes(cleared="[gone]")),
     tf.Policy(budget=400, pinned=is_short),
+    tf.Policy(budget=500, model="claude-opus-5-5", profile="script", reasoning="strip"),
 ]
 
 
@@ -54,7 +55,8 @@ class Conversations(RuleBasedStateMachine):
         self.early: list[tuple[tf.Fitted, list[Any], dict[str, Any]]] = []
         given = data.draw(st.sampled_from([format, None]))
         self.given = given
-        made = tf.Conversation(POLICIES[0], system=self.system, format=given, verify=verify)
+        policy = data.draw(st.sampled_from((POLICIES[0], POLICIES[-1])))
+        made = tf.Conversation(policy, system=self.system, format=given, verify=verify)
         return self.compared(made)
 
     def compared(self, conversation: tf.Conversation) -> tf.Conversation:
@@ -72,7 +74,16 @@ class Conversations(RuleBasedStateMachine):
 
     def stateless(self, conversation: tf.Conversation, **more: Any) -> tf.Fitted:
         history, policy = conversation.history, conversation.policy
-        return tf.fit(history, policy, system=self.system, format=self.given, **more)
+        stale = conversation._stale_before
+        if policy.reasoning != "strip" or not stale:
+            return tf.fit(history, policy, system=self.system, format=self.given, **more)
+        # What answered requests of another policy is known to a conversation only.
+        format = conversation.fit().format
+        anew = tf.Conversation(policy, system=self.system, format=format)
+        anew.extend(history[:stale])
+        anew.policy = policy
+        anew.extend(history[stale:])
+        return anew.fit(**more)
 
     @rule(conversation=here, data=st.data(), at_once=st.booleans())
     def extend(self, conversation: tf.Conversation, data: st.DataObject, at_once: bool) -> None:

@@ -79,8 +79,8 @@ def _head(saved: Saved) -> dict[str, Any]:
         **({"unwritten": unwritten} if unwritten else {}),
         "format": saved.told.name if saved.told else None,
         "given": saved.is_given,
-        "system": to_plain(saved.system, "system"),
-        "tools": to_plain(saved.tools, "tools"),
+        "system": to_plain(_core.plain(saved.system), "system"),
+        "tools": to_plain(_core.plain(saved.tools), "tools"),
         "messages": len(saved.messages),
         "stale_before": saved.stale_before,
     }
