@@ -396,6 +396,29 @@ def test_what_is_stale_stays_so_however_the_request_is_made(
         assert [one.index for one in made.fit(repair=repair).stale_reasoning] == [1]
 
 
+def test_a_response_under_another_policy_is_another_response() -> None:
+    """Even where nothing was said between the two."""
+
+    def response(n: int) -> list[Any]:
+        thought = {"type": "reasoning", "id": f"rs_{n}", "summary": []}
+        said = {"type": "message", "id": f"m_{n}", "role": "assistant", "content": "Found."}
+        return [thought, said]
+
+    stripped = policy("gpt-6.2-sol", reasoning="strip")
+    conversation = tf.Conversation(stripped, format="openai-responses")
+    conversation.extend([{"role": "user", "content": "go"}, *response(1)])
+    for seen in (False, True):
+        forked = conversation.fork()
+        forked.policy = policy("gpt-6.2-sol", 3_000, reasoning="strip")
+        if seen:
+            assert len(forked.fit().messages) == 2
+        forked.extend(response(2))
+        fitted = forked.fit()
+        assert [one.index for one in fitted.stale_reasoning] == [1]
+        assert fitted.messages[2:] == response(2)
+        assert "id" not in fitted.messages[1]
+
+
 # --- models -------------------------------------------------------------------------------------
 
 
