@@ -11,8 +11,10 @@ import turnfit as tf
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, rule
+from servers.thinking import is_thinking
 from strategies import FORMATS, histories
 from support.broken import BROKEN
+from support.thinking import WIRES
 
 EXAMPLES = int(os.environ.get("TURNFIT_EXAMPLES", "300"))
 
@@ -28,8 +30,18 @@ POLICIES = [
     tf.Policy(budget=700, profile="o200k_base", keep=("results", 2), clear_tool_inputs=True),
     tf.Policy(budget=700, pinned=(1, 4), no_rerun=("read",), notes=tf.Notes(cleared="[gone]")),
     tf.Policy(budget=400, pinned=is_short),
+    tf.Policy(budget=500, model="claude-opus-5-5", profile="script", reasoning="strip"),
 ]
 
+
+TEXTS: dict[str, Any] = {
+    "anthropic": {"type": "text", "text": "I see."},
+    "bedrock-converse": {"text": "I see."},
+    "openai-responses": {"type": "output_text", "text": "I see."},
+}
+
+STRIPPED = ("anthropic", "bedrock-converse")
+"""Formats in which no reasoning is needed by what stands beside it."""
 
 MORE = {"cache_kept", "stale_reasoning", "stale_reasoning_tokens"}
 """A conversation also knows the request before, and when its policy was another."""
@@ -54,7 +66,8 @@ class Conversations(RuleBasedStateMachine):
         self.early: list[tuple[tf.Fitted, list[Any], dict[str, Any]]] = []
         given = data.draw(st.sampled_from([format, None]))
         self.given = given
-        made = tf.Conversation(POLICIES[0], system=self.system, format=given, verify=verify)
+        policy = data.draw(st.sampled_from((POLICIES[0], POLICIES[-1])))
+        made = tf.Conversation(policy, system=self.system, format=given, verify=verify)
         return self.compared(made)
 
     def compared(self, conversation: tf.Conversation) -> tf.Conversation:
@@ -67,12 +80,34 @@ class Conversations(RuleBasedStateMachine):
         assert got.problems == want.problems
         repaired = conversation.fit(repair=True)
         assert repaired.messages == self.stateless(conversation, repair=True).messages
+        for fitted in (got, repaired):
+            self.sends_nothing_stale(conversation, fitted)
         self.early.append((got, list(want.messages), figures(want)))
         return conversation
 
+    def sends_nothing_stale(self, conversation: tf.Conversation, fitted: tf.Fitted) -> None:
+        stale, history = conversation._stale_before, conversation.history
+        if conversation.policy.reasoning != "strip" or self.format not in STRIPPED:
+            return
+        if "compaction" in str(history):
+            return  # What stands before it isn't read.
+        early = {id(one) for one in history[:stale]} - {id(one) for one in history[stale:]}
+        for message in fitted.messages:
+            if id(message) in early and isinstance(message["content"], list):
+                assert not any(map(is_thinking, message["content"]))
+
     def stateless(self, conversation: tf.Conversation, **more: Any) -> tf.Fitted:
         history, policy = conversation.history, conversation.policy
-        return tf.fit(history, policy, system=self.system, format=self.given, **more)
+        stale = conversation._stale_before
+        if policy.reasoning != "strip" or not stale:
+            return tf.fit(history, policy, system=self.system, format=self.given, **more)
+        # What answered requests of another policy is known to a conversation only.
+        format = conversation.fit().format
+        anew = tf.Conversation(policy, system=self.system, format=format)
+        anew.extend(history[:stale])
+        anew.policy = policy
+        anew.extend(history[stale:])
+        return anew.fit(**more)
 
     @rule(conversation=here, data=st.data(), at_once=st.booleans())
     def extend(self, conversation: tf.Conversation, data: st.DataObject, at_once: bool) -> None:
@@ -87,6 +122,21 @@ class Conversations(RuleBasedStateMachine):
         message = data.draw(st.sampled_from(BROKEN[self.format])).message
         with suppress(tf.FormatError) if self.given is None else nullcontext():
             conversation.append(message)
+        self.compared(conversation)
+
+    @rule(conversation=here, text=st.sampled_from(["hm", "I look at it again. " * 9]))
+    def think(self, conversation: tf.Conversation, text: str) -> None:
+        if self.format not in WIRES or WIRES[self.format].thought is None:
+            return
+        wire = WIRES[self.format]
+        said = {"role": wire.assistant, wire.content or "content": [TEXTS[self.format]]}
+        with suppress(tf.FormatError) if self.given is None else nullcontext():
+            conversation.extend(wire.thinking([said], text))
+        self.compared(conversation)
+
+    @rule(conversation=here)
+    def begin_otherwise(self, conversation: tf.Conversation) -> None:
+        conversation.policy = conversation.policy
         self.compared(conversation)
 
     @rule(target=here, conversation=here, share=st.integers(0, 10))

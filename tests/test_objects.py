@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import io
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -64,7 +66,15 @@ def test_a_history_of_objects_is_fitted_as_what_they_are_sent_as(
     drawn: tuple[Case, list[Any]],
 ) -> None:
     case, messages = drawn
-    policy = policy_of(case)
+    for policy in (policy_of(case), stripping(case)):
+        are_fitted_alike(case, messages, policy)
+
+
+def stripping(case: Case) -> tf.Policy:
+    return replace(policy_of(case), model="claude-opus-5-5", profile="script", reasoning="strip")
+
+
+def are_fitted_alike(case: Case, messages: list[Any], policy: tf.Policy) -> None:
     beside = {"system": case.system, "tools": case.tools, "format": case.format}
     want = tf.fit(case.messages, policy, **beside)
     got = tf.fit(messages, policy, **beside)
@@ -75,6 +85,49 @@ def test_a_history_of_objects_is_fitted_as_what_they_are_sent_as(
     conversation = tf.Conversation(policy, **beside)
     conversation.extend(messages)
     assert plain(conversation.fit().messages) == want.messages
+    assert plain(tf.mark_cache(got)) == tf.mark_cache(want)
+
+
+@MANY
+@given(with_objects(), st.booleans())
+def test_conversations_of_objects_are_saved_as_what_they_are_sent_as(
+    drawn: tuple[Case, list[Any]], costs: bool
+) -> None:
+    case, messages = drawn
+    beside = {"system": case.system, "tools": case.tools, "format": case.format}
+    conversation = tf.Conversation(stripping(case), **beside)
+    conversation.extend(messages)
+    file = io.BytesIO()
+    conversation.save(file, costs=costs)
+    file.seek(0)
+    loaded = tf.Conversation.load(file)
+    assert loaded.history == [listed(message) for message in case.messages]
+    assert loaded.tokens == conversation.tokens
+    assert loaded.fit().as_dict() == conversation.fit().as_dict()
+
+
+def listed(value: Any) -> Any:
+    """Tuples are lists in JSON."""
+    if isinstance(value, dict):
+        return {key: listed(item) for key, item in value.items()}
+    return [listed(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+@MANY
+@given(with_objects())
+def test_their_reasoning_goes_where_all_before_is_stale(drawn: tuple[Case, list[Any]]) -> None:
+    """However the request is made: as it is, repaired, or without what was broken off."""
+    case, messages = drawn
+    fitted = []
+    for history in (messages, case.messages):
+        conversation = tf.Conversation(stripping(case), tools=case.tools, format=case.format)
+        conversation.extend(history)
+        conversation.policy = stripping(case)
+        conversation.extend(history[:9])
+        fitted.append([conversation.fit(), conversation.fit(repair=True)])
+    for got, want in zip(*fitted, strict=True):
+        assert plain(got.messages) == want.messages
+        assert got.stale_reasoning == want.stale_reasoning
 
 
 @MANY

@@ -363,6 +363,62 @@ def test_reasoning_under_another_policy_is_stale() -> None:
     assert [one.index for one in conversation.fit().stale_reasoning] == [1]
 
 
+LEFT_OPEN: dict[str, list[Any]] = {
+    "nothing": [],
+    "a dead call": [blocks("assistant", use("d")), user("Go on.")],
+    "a broken call": [blocks("assistant", {**use("d"), "input": '{"pa'}), user("Go on.")],
+}
+
+
+@pytest.mark.parametrize("repair", [False, True])
+@pytest.mark.parametrize("left", LEFT_OPEN)
+@pytest.mark.parametrize("early", [False, True])
+@pytest.mark.parametrize("key", ["system", "tools", "policy"])
+def test_what_is_stale_stays_so_however_the_request_is_made(
+    key: str, early: bool, left: str, repair: bool
+) -> None:
+    new: dict[str, Any] = {
+        "system": "Be brief.",
+        "tools": [{"name": "f", "input_schema": {}}],
+        "policy": policy(budget=50_000),
+    }
+    thought = {"type": "thinking", "thinking": "hm", "signature": "s"}
+    thinks = [user(), blocks("assistant", thought, use("t")), blocks("user", used("t"))]
+    conversation = tf.Conversation(policy(budget=60_000))
+    conversation.extend([*thinks, *LEFT_OPEN[left]] if early else thinks)
+    setattr(conversation, key, new[key])
+    conversation.extend(thinks if early else [*LEFT_OPEN[left], *thinks])
+    for made in (conversation, conversation.fork()):
+        fitted = made.fit(repair=repair)
+        assert [one.index for one in fitted.stale_reasoning] == [1]
+        assert len(thinking_in(fitted.messages)) == 1
+        made.append(user("And?"))
+        assert [one.index for one in made.fit(repair=repair).stale_reasoning] == [1]
+
+
+def test_a_response_under_another_policy_is_another_response() -> None:
+    """Even where nothing was said between the two."""
+
+    def response(n: int) -> list[Any]:
+        thought = {"type": "reasoning", "id": f"rs_{n}", "summary": []}
+        said = {"type": "message", "id": f"m_{n}", "role": "assistant", "content": "Found."}
+        return [thought, said]
+
+    stripped = policy("gpt-6.2-sol", reasoning="strip")
+    conversation = tf.Conversation(stripped, format="openai-responses")
+    conversation.extend([{"role": "user", "content": "go"}, *response(1)])
+    for seen in (False, True):
+        forked = conversation.fork()
+        forked.policy = policy("gpt-6.2-sol", 3_000, reasoning="strip")
+        if seen:
+            assert len(forked.fit().messages) == 2
+        forked.extend(response(2))
+        fitted = forked.fit()
+        assert [one.index for one in fitted.stale_reasoning] == [1]
+        assert fitted.messages[2:] == response(2)
+        assert "id" not in fitted.messages[1]
+
+
 # --- models -------------------------------------------------------------------------------------
 
 

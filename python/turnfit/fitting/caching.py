@@ -103,7 +103,7 @@ def mark_cache(fitted: Fitted, *, system: Any = None, tools: Any = None) -> list
     messages, marks = list(fitted.messages), fitted._format.marks
     if marks is None:
         return messages
-    free = marks.limit - sum(map(marks.count, (system, tools, messages)))
+    free = marks.limit - sum(marks.count(_core.plain(one)) for one in (system, tools, *messages))
     for point in sorted(fitted.cache_points, reverse=True)[: max(0, free)]:
         messages[point.index] = _marked(messages[point.index], point.block, marks)
     return messages

@@ -226,7 +226,7 @@ class Conversation:
         self._told = told
         self._format: Format = told or PLAIN
         self._ledger: _core.Ledger = ledger
-        self._kept = Kept(self._frame, self._format)
+        self._kept = Kept(self._frame, self._format, self._stale_before)
         self._whole: set[int] = set()
         """Messages that look broken off and aren't."""
         self._plan: _core.Plan | None = None
@@ -310,8 +310,8 @@ class Conversation:
         First a line with the versions of all that decides a request, the policy, `system`
         and `tools`; then a line for each message, in its wire format; with `costs` a last
         one with their estimates. Bytes are written as ``{"$bytes": base64}`` and come back as
-        bytes; tuples come back as lists. A policy that can't be written down (a predicate, a
-        callable) is left out, and has to be given to `load`.
+        bytes; tuples come back as lists, the SDKs' objects as dicts. A policy that can't be
+        written down (a predicate, a callable) is left out, and has to be given to `load`.
 
         Args:
             file: a path, or a file that is open for writing. At a path stands the whole file
@@ -430,7 +430,8 @@ class Conversation:
             broken = broken_off(self._format, history, ledger, self._whole)
             if repair and (ledger.dead_calls() or ledger.orphans()):
                 history = history.copy()
-                return fit_changed(history, self._format, ledger, self._frame, broken, True)
+                stale = self._stale_before
+                return fit_changed(history, self._format, ledger, self._frame, broken, True, stale)
             if broken:
                 return self._fit_without(broken)
             plan = self._frame.plan(ledger)
@@ -445,7 +446,7 @@ class Conversation:
         return Fitted(history, self._format, ledger, plan, self._frame, build, before=before)
 
     def _fit_without(self, broken: Broken) -> Fitted:
-        kept, self._kept = self._kept, Kept(self._frame, self._format)
+        kept, self._kept = self._kept, Kept(self._frame, self._format, self._stale_before)
         kept = kept.following(self._history, self._ledger, broken)
         source = kept.source(self._history)
         plan = self._frame.plan(kept.ledger)

@@ -89,27 +89,40 @@ def fit_changed(
     frame: Frame,
     broken: Broken,
     repair: bool,
+    stale_before: int = 0,
 ) -> Fitted:
-    """Fits a history without what was broken off and, if wanted, with the rest repaired."""
+    """Fits a history without what was broken off and, if wanted, with the rest repaired.
+
+    Reasoning before the message `stale_before` answered requests that began otherwise.
+    """
     messages, origins = history, list[int | None](range(len(history)))
     if broken:
         kept = pieces(history, broken)
         messages = [message for piece in kept for message in piece.messages]
         origins = [origin for piece in kept for origin in piece.origins]
-        ledger = _read(frame, format_, messages, origins)
+        ledger = _read(frame, format_, messages, origins, stale_before)
     if repair:
         whole = repaired(messages, format_, ledger, frame.policy.notes.unanswered)
         messages = whole.messages
         origins = [None if origin is None else origins[origin] for origin in whole.origins]
-        ledger = _read(frame, format_, messages, origins)
+        ledger = _read(frame, format_, messages, origins, stale_before)
     source = Source(history, origins, len(history), broken)
     return Fitted(messages, format_, ledger, frame.plan(ledger), frame, source=source)
 
 
 def _read(
-    frame: Frame, format_: Format, messages: list[Message], origins: list[int | None]
+    frame: Frame,
+    format_: Format,
+    messages: list[Message],
+    origins: list[int | None],
+    stale_before: int,
 ) -> _core.Ledger:
     pinned = replace(frame, policy=pinned_elsewhere(frame.policy, origins))
     ledger = pinned.ledger(format_)
-    ledger.fill(messages)
+    later = (at for at, one in enumerate(origins) if one is not None and one >= stale_before)
+    start = next(later, len(messages))
+    ledger.fill(messages[:start])
+    if stale_before:
+        pinned.follow(ledger)
+    ledger.fill(messages[start:])
     return ledger

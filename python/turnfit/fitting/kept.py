@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from turnfit import _core
 from turnfit.fitting.fitted import Source
 from turnfit.fitting.frame import Frame, pinned_elsewhere
-from turnfit.fitting.interrupted import Broken, pieces
+from turnfit.fitting.interrupted import Broken, Piece, pieces
 from turnfit.messages.formats.table import Format
 from turnfit.messages.reading import Message
 
@@ -24,6 +25,7 @@ class Kept:
     Attributes:
         frame: what the conversation sends besides its messages.
         format: the conversation's format.
+        stale_before: reasoning before this message of the history is stale.
         broken: what is left of broken messages.
         count: how many messages of the history it covers.
         messages: what is left of the history.
@@ -32,6 +34,7 @@ class Kept:
 
     frame: Frame
     format: Format
+    stale_before: int = 0
     broken: Broken = field(default_factory=dict)
     count: int = 0
     messages: list[Message] = field(default_factory=list)
@@ -64,13 +67,24 @@ class Kept:
         origins: list[int | None] = [origin for piece in found for origin in piece.origins]
         pinned = replace(self.frame, policy=pinned_elsewhere(self.frame.policy, origins))
         made = pinned.ledger(self.format)
-        for piece in found:
-            if piece.is_changed:
-                made.fill(piece.messages)
-            else:
-                made.adopt(piece.messages, ledger, piece.origin)
-        return Kept(self.frame, self.format, broken, len(history), messages, origins, made)
+        stale = self.stale_before
+        _read(made, ledger, (piece.until(stale) for piece in found))
+        if stale:
+            pinned.follow(made)
+        _read(made, ledger, (piece.since(stale) for piece in found))
+        return replace(
+            self, broken=broken, count=len(history), messages=messages, origins=origins, made=made
+        )
 
     def source(self, history: list[Message]) -> Source:
         """Where a request made now comes from."""
         return Source(history, self.origins, self.count, self.broken)
+
+
+def _read(made: _core.Ledger, ledger: _core.Ledger, found: Iterable[Piece]) -> None:
+    """Has a ledger read pieces of a history that another one has read whole."""
+    for piece in found:
+        if piece.is_changed:
+            made.fill(piece.messages)
+        else:
+            made.adopt(piece.messages, ledger, piece.origin)

@@ -15,6 +15,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
+from turnfit import _core
 from turnfit.fitting.policy import Policy
 from turnfit.histories import HistoryError, write_file
 from turnfit.messages.formats import FORMATS
@@ -78,8 +79,8 @@ def _head(saved: Saved) -> dict[str, Any]:
         **({"unwritten": unwritten} if unwritten else {}),
         "format": saved.told.name if saved.told else None,
         "given": saved.is_given,
-        "system": to_plain(saved.system, "system"),
-        "tools": to_plain(saved.tools, "tools"),
+        "system": to_plain(_core.plain(saved.system), "system"),
+        "tools": to_plain(_core.plain(saved.tools), "tools"),
         "messages": len(saved.messages),
         "stale_before": saved.stale_before,
     }
@@ -94,9 +95,9 @@ def _policy_of(policy: Policy) -> tuple[dict[str, Any] | None, str | None]:
 
 
 def _line_of(format_: Format | None, index: int, message: Message) -> str:
-    to_json = format_.to_json if format_ else None
+    to_json = format_.to_json if format_ and format_.to_json else _core.plain
     try:
-        return to_line(to_json(message) if to_json else message, f"message {index}")
+        return to_line(to_json(message), f"message {index}")
     except RecursionError:
         raise ValueError(f"message {index} is nested too deeply to be saved") from None
 

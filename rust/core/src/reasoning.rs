@@ -170,7 +170,10 @@ impl Reasoning {
         if let Some(last) = &mut self.last {
             last.reach(message as usize);
         }
-        self.go_on(message, false);
+        // What is thought after the rules have changed is no part of a response from before.
+        if self.thoughts.last().is_some_and(|last| last.message >= self.forgotten) {
+            self.go_on(message, false);
+        }
         let number = self.thoughts.len() as u32;
         let end = message + 1;
         self.thoughts.push(Thought { message, end, tokens, bound: false, stale_since: NEVER });

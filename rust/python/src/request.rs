@@ -87,13 +87,22 @@ impl<'t, 'py> Bare<'t, 'py> {
         let response = std::mem::take(&mut self.response);
         let (Some(strip), Some(first)) = (&self.table.strip, response.first()) else { return Ok(()) };
         let py = first.py();
-        for message in strip.bind(py).call1((PyList::new(py, response)?,))?.try_iter()? {
+        let response: PyResult<Vec<_>> = response.iter().map(|message| self.of_dicts(message)).collect();
+        for message in strip.bind(py).call1((PyList::new(py, response?)?,))?.try_iter()? {
             let message = message?;
             if !message.is_none() {
                 request.push(message);
             }
         }
         Ok(())
+    }
+
+    /// A message without the SDKs' objects; those of the format's own classes stay.
+    fn of_dicts(&self, message: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        if self.table.rewriter.is_some() || self.table.has_class_of(message)? {
+            return Ok(message.clone());
+        }
+        Ok(plain(message)?.unwrap_or_else(|| message.clone()))
     }
 }
 
