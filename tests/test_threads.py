@@ -52,7 +52,8 @@ def test_other_threads_run_while_a_long_history_is_read() -> None:
     ticker = threading.Thread(target=tick)
     ticker.start()
     try:
-        assert any(ticked_amid(history, ticks) for _ in range(10))
+        # On a busy machine the other thread may be late to ask for its turn.
+        assert any(ticked_amid(history, ticks) for _ in range(100))
     finally:
         done.set()
         ticker.join()
