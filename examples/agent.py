@@ -156,8 +156,8 @@ class OpenAI:
     def __init__(self, model: str, client: Any = None, **options: Any) -> None:
         import openai
 
-        self.refusals = openai.OpenAIError
-        self._client = client or openai.OpenAI()
+        self.refusals: type[Exception] = openai.OpenAIError
+        self._client: Any = client or openai.OpenAI()
         self._options = {"model": model, **options}
 
     def begin(self, policy: tf.Policy, instructions: str, tools: Sequence[Tool]) -> tf.Conversation:
@@ -200,8 +200,8 @@ class Anthropic:
     def __init__(self, model: str, client: Any = None, **options: Any) -> None:
         import anthropic
 
-        self.refusals = anthropic.AnthropicError
-        self._client = client or anthropic.Anthropic()
+        self.refusals: type[Exception] = anthropic.AnthropicError
+        self._client: Any = client or anthropic.Anthropic()
         self._options = {"model": model, "max_tokens": 8_000, **options}
 
     def begin(self, policy: tf.Policy, instructions: str, tools: Sequence[Tool]) -> tf.Conversation:
