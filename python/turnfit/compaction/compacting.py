@@ -258,9 +258,8 @@ class _Compaction:
 
     def thinking(self, messages: list[Message]) -> list[int]:
         """The messages that hold reasoning."""
-        ledger = self.view.frame.ledger(self.view.format)
+        ledger = self.view.frame.ledger(self.view.format, stale_before=len(messages))
         ledger.fill(messages)
-        self.view.frame.follow(ledger)
         return [index for index, *_ in ledger.stale(ledger.plan(_ROOM, "tokens", _ROOM, 1, 0))]
 
     def event(

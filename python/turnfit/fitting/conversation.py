@@ -71,10 +71,7 @@ class Conversation:
         format: str | Format | None = None,
         verify: bool = False,
     ) -> None:
-        self._policy = policy_of(policy, budget)
-        self._system = system
-        self._tools = tools
-        self._frame = Frame.of(self._policy, system, tools)
+        self._frame = Frame.of(policy_of(policy, budget), system, tools)
         self._given = format_named(format) if format is not None else None
         self._marks = Marks() if verify else None
         self._fitted: tuple[_core.Ledger, _core.Plan] | None = None
@@ -102,25 +99,25 @@ class Conversation:
     @property
     def policy(self) -> Policy:
         """The policy; under another profile the history is priced anew, once."""
-        return self._policy
+        return self._frame.policy
 
     @policy.setter
     def policy(self, policy: Policy) -> None:
         policy = policy_of(policy, None)
-        frame = Frame.of(policy, self._system, self._tools)
+        frame = Frame.of(policy, self.system, self.tools)
         with self._alone:
             self._verify()
             history = parted(policy, self._format, self._history)
-            ledger = frame.ledger(self._format, remembers=True)
-            prices = policy.pricing is self._policy.pricing
+            stale = len(history)
+            ledger = frame.ledger(self._format, stale_before=stale, remembers=True)
+            prices = policy.pricing is self.policy.pricing
             if prices and len(history) == len(self._history):
                 ledger.adopt(history, self._ledger, 0)
             else:
                 ledger.fill(history)
                 self._mark_anew(history)
-            frame.follow(ledger)
-            self._policy, self._frame, self._history = policy, frame, history
-            self._stale_before = len(history)
+            self._frame, self._history = frame, history
+            self._stale_before = stale
             self._use(self._told, ledger)
 
     @property
@@ -130,27 +127,27 @@ class Conversation:
         Setting another makes all reasoning so far stale, and the prefix cache useless:
         better append what is new as a message.
         """
-        return self._system
+        return self._frame.system
 
     @system.setter
     def system(self, system: Any) -> None:
-        self._open_with(system, self._tools)
+        self._open_with(system, self.tools)
 
     @property
     def tools(self) -> Any:
         """The tool definitions, as they are sent; setting others costs what `system` costs."""
-        return self._tools
+        return self._frame.tools
 
     @tools.setter
     def tools(self, tools: Any) -> None:
-        self._open_with(self._system, tools)
+        self._open_with(self.system, tools)
 
     def _open_with(self, system: Any, tools: Any) -> None:
-        frame = Frame.of(self._policy, system, tools)
+        frame = Frame.of(self.policy, system, tools)
         with self._alone:
             if frame.opens_like(self._frame):
                 return
-            self._system, self._tools, self._frame = system, tools, frame
+            self._frame = frame
             self._stale_before = len(self._history)
             frame.follow(self._ledger)
             self._use(self._told, self._ledger)
@@ -178,15 +175,15 @@ class Conversation:
     def _extend(self, added: list[Message]) -> None:
         told = self._told or recognise(added)
         format_ = told or PLAIN
-        added = parted(self._policy, format_, added)
+        added = parted(self.policy, format_, added)
         marks = self._marks and self._marks.of(added)
         if format_ is not self._format or not self._history:
             ledger = self._new_ledger(format_)
-            self._fill(ledger, [*self._history, *added])
+            ledger.fill([*self._history, *added])
             self._use(told, ledger)
         elif self._is_replaced_by(added):
             ledger = self._new_ledger(format_)
-            self._adopt(ledger, self._history, self._ledger)
+            ledger.adopt(self._history, self._ledger, 0)
             ledger.fill(added)
             self._use(told, ledger)
         else:
@@ -204,23 +201,7 @@ class Conversation:
         return _core.last_marker(table_of(self._format), added) is not None
 
     def _new_ledger(self, format_: Format | None) -> _core.Ledger:
-        return self._frame.ledger(format_ or PLAIN, remembers=True)
-
-    def _fill(self, ledger: _core.Ledger, history: list[Message]) -> None:
-        """Fill an empty ledger with the history, which perhaps goes on."""
-        stale = self._stale_before
-        ledger.fill(history[:stale])
-        if stale:
-            self._frame.follow(ledger)
-        ledger.fill(history[stale:])
-
-    def _adopt(self, ledger: _core.Ledger, history: list[Message], other: _core.Ledger) -> None:
-        """Likewise, as another ledger has read it."""
-        stale = self._stale_before
-        ledger.adopt(history[:stale], other, 0)
-        if stale:
-            self._frame.follow(ledger)
-        ledger.adopt(history[stale:], other, stale)
+        return self._frame.ledger(format_ or PLAIN, stale_before=self._stale_before, remembers=True)
 
     def _use(self, told: Format | None, ledger: _core.Ledger) -> None:
         self._told = told
@@ -253,9 +234,9 @@ class Conversation:
         with self._alone:
             self._verify()
             forked = Conversation(
-                self._policy,
-                system=self._system,
-                tools=self._tools,
+                self.policy,
+                system=self.system,
+                tools=self.tools,
                 format=self._given,
                 verify=self._marks is not None,
             )
@@ -296,9 +277,9 @@ class Conversation:
         self._stale_before = min(other._stale_before, count)
         ledger = self._new_ledger(told)
         if (told or PLAIN) is other._format:
-            self._adopt(ledger, history, other._ledger)
+            ledger.adopt(history, other._ledger, 0)
         else:
-            self._fill(ledger, history)
+            ledger.fill(history)
         self._history = history
         if self._marks and other._marks:
             self._marks = other._marks.up_to(count)
@@ -326,11 +307,11 @@ class Conversation:
         with self._alone:
             self._verify()
             saved = Saved(
-                self._policy,
+                self.policy,
                 self._told,
                 self._given is not None,
-                self._system,
-                self._tools,
+                self.system,
+                self.tools,
                 self._history,
                 self._ledger.costs() if costs else None,
                 self._stale_before,
@@ -374,12 +355,12 @@ class Conversation:
         return made
 
     def _begin_with_saved(self, saved: Saved) -> None:
-        history = parted(self._policy, saved.told or PLAIN, list(saved.messages))
+        history = parted(self.policy, saved.told or PLAIN, list(saved.messages))
         self._stale_before = min(saved.stale_before, len(history))
         ledger = self._at_costs(saved, history)
         if ledger is None:
             ledger = self._new_ledger(saved.told)
-            self._fill(ledger, history)
+            ledger.fill(history)
         self._history = history
         self._mark_anew(history)
         self._use(saved.told, ledger)
@@ -388,15 +369,11 @@ class Conversation:
         """A ledger of costs that are known; None where they aren't, or are of other messages."""
         if saved.costs is None or len(saved.messages) != len(history):
             return None
-        priced = self._new_ledger(saved.told)
+        ledger = self._new_ledger(saved.told)
         try:
-            priced.fill_at(history, saved.costs)
+            ledger.fill_at(history, saved.costs)
         except FormatError:
             return None
-        if not self._stale_before:
-            return priced
-        ledger = self._new_ledger(saved.told)
-        self._adopt(ledger, history, priced)
         return ledger
 
     def _mark_anew(self, history: list[Message]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from turnfit import _core
 from turnfit.fitting.fitted import Fitted, Source
-from turnfit.fitting.frame import Frame, parted, pinned_elsewhere
+from turnfit.fitting.frame import Frame, parted, pinned_elsewhere, stale_elsewhere
 from turnfit.fitting.interrupted import Broken, broken_off, pieces
 from turnfit.fitting.policy import Policy
 from turnfit.messages.formats import format_of
@@ -118,11 +118,6 @@ def _read(
     stale_before: int,
 ) -> _core.Ledger:
     pinned = replace(frame, policy=pinned_elsewhere(frame.policy, origins))
-    ledger = pinned.ledger(format_)
-    later = (at for at, one in enumerate(origins) if one is not None and one >= stale_before)
-    start = next(later, len(messages))
-    ledger.fill(messages[:start])
-    if stale_before:
-        pinned.follow(ledger)
-    ledger.fill(messages[start:])
+    ledger = pinned.ledger(format_, stale_before=stale_elsewhere(stale_before, origins))
+    ledger.fill(messages)
     return ledger

@@ -18,7 +18,7 @@ from turnfit.messages.formats.table import Format
 from turnfit.messages.reading import Message
 from turnfit.tokens.profiles import frames_in
 
-__all__ = ["Frame", "new_ledger", "parted", "pinned_elsewhere"]
+__all__ = ["Frame", "new_ledger", "parted", "pinned_elsewhere", "stale_elsewhere"]
 
 
 @dataclass(frozen=True)
@@ -69,13 +69,18 @@ class Frame:
         """The plan for a request from this history."""
         return ledger.plan(*self._rules)
 
-    def ledger(self, format_: Format, *, remembers: bool = False) -> _core.Ledger:
+    def ledger(
+        self, format_: Format, *, stale_before: int = 0, remembers: bool = False
+    ) -> _core.Ledger:
         """An empty ledger that follows the reasoning in answers to requests of this frame.
 
-        One that `remembers` what it read can be adopted by another.
+        Args:
+            format_: the format of what it will read.
+            stale_before: reasoning before this message answers requests of another frame.
+            remembers: keep what is read, so that another ledger can adopt it.
         """
         ledger = new_ledger(self.policy, format_, remembers=remembers)
-        self.follow(ledger)
+        ledger.follow(self._rules, self.policy.treatment, stale_before)
         return ledger
 
     def follow(self, ledger: _core.Ledger) -> None:
@@ -130,3 +135,11 @@ def pinned_elsewhere(policy: Policy, origins: Sequence[int | None]) -> Policy:
         return policy
     pinned = set(policy.pinned)
     return replace(policy, pinned=[at for at, origin in enumerate(origins) if origin in pinned])
+
+
+def stale_elsewhere(stale_before: int, origins: Sequence[int | None]) -> int:
+    """The message before which reasoning is stale, among messages that stood elsewhere."""
+    if stale_before == 0:
+        return 0
+    later = (at for at, one in enumerate(origins) if one is not None and one >= stale_before)
+    return next(later, len(origins))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from turnfit import _core
@@ -86,15 +86,6 @@ class Piece:
     def origins(self) -> range:
         """Where each of them stands in the history."""
         return range(self.origin, self.origin + len(self.messages))
-
-    def until(self, index: int) -> Piece:
-        """What of it stands before a message of the history."""
-        return replace(self, messages=self.messages[: max(0, index - self.origin)])
-
-    def since(self, index: int) -> Piece:
-        """What of it stands there and behind."""
-        skipped = max(0, index - self.origin)
-        return replace(self, messages=self.messages[skipped:], origin=self.origin + skipped)
 
 
 def pieces(history: Sequence[Message], broken: Broken) -> list[Piece]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from turnfit import _core
 from turnfit.fitting.fitted import Source
-from turnfit.fitting.frame import Frame, pinned_elsewhere
-from turnfit.fitting.interrupted import Broken, Piece, pieces
+from turnfit.fitting.frame import Frame, pinned_elsewhere, stale_elsewhere
+from turnfit.fitting.interrupted import Broken, pieces
 from turnfit.messages.formats.table import Format
 from turnfit.messages.reading import Message
 
@@ -66,12 +65,13 @@ class Kept:
         messages = [message for piece in found for message in piece.messages]
         origins: list[int | None] = [origin for piece in found for origin in piece.origins]
         pinned = replace(self.frame, policy=pinned_elsewhere(self.frame.policy, origins))
-        made = pinned.ledger(self.format)
-        stale = self.stale_before
-        _read(made, ledger, (piece.until(stale) for piece in found))
-        if stale:
-            pinned.follow(made)
-        _read(made, ledger, (piece.since(stale) for piece in found))
+        stale = stale_elsewhere(self.stale_before, origins)
+        made = pinned.ledger(self.format, stale_before=stale)
+        for piece in found:
+            if piece.is_changed:
+                made.fill(piece.messages)
+            else:
+                made.adopt(piece.messages, ledger, piece.origin)
         return replace(
             self, broken=broken, count=len(history), messages=messages, origins=origins, made=made
         )
@@ -79,12 +79,3 @@ class Kept:
     def source(self, history: list[Message]) -> Source:
         """Where a request made now comes from."""
         return Source(history, self.origins, self.count, self.broken)
-
-
-def _read(made: _core.Ledger, ledger: _core.Ledger, found: Iterable[Piece]) -> None:
-    """Has a ledger read pieces of a history that another one has read whole."""
-    for piece in found:
-        if piece.is_changed:
-            made.fill(piece.messages)
-        else:
-            made.adopt(piece.messages, ledger, piece.origin)

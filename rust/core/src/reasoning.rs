@@ -76,6 +76,8 @@ pub struct Reasoning {
     asked: Option<Plan>,
     /// All reasoning before this message is stale.
     forgotten: u32,
+    /// Likewise, from when the history has come there.
+    forgets: u32,
     /// The messages by which the user opened the last turn, and the one before it.
     turns: [u32; 2],
     /// The message in which the model spoke last.
@@ -85,9 +87,10 @@ pub struct Reasoning {
 }
 
 impl Reasoning {
-    /// Follows a history whose requests are planned by these rules.
+    /// Follows a history whose requests are planned by these rules; reasoning before the
+    /// message `stale_before` answered requests of others.
     #[must_use]
-    pub fn new(rules: Rules) -> Self {
+    pub fn new(rules: Rules, stale_before: usize) -> Self {
         Reasoning {
             rules,
             thoughts: Vec::new(),
@@ -96,6 +99,7 @@ impl Reasoning {
             last: None,
             asked: None,
             forgotten: 0,
+            forgets: stale_before as u32,
             turns: [0, 0],
             spoken: 0,
             thinking: false,
@@ -112,7 +116,7 @@ impl Reasoning {
     ///
     /// let mut ledger = Ledger::new(Clearing { worth: 2.0, batch: 4, stride: 0, note: 20, note_done: 20 });
     /// let rules = Rules { room: 450, keep: Keep::Tokens(0), keep_at_least: 1, stride: 0, trim_note: 30 };
-    /// let mut reasoning = Reasoning::new(rules);
+    /// let mut reasoning = Reasoning::new(rules, 0);
     /// for role in [Role::User, Role::Assistant, Role::User, Role::Assistant, Role::User] {
     ///     let thought = (role == Role::Assistant).then_some(50);
     ///     let facts = Facts { role, tokens: 100, thought, ..Facts::default() };
@@ -137,13 +141,17 @@ impl Reasoning {
         if facts.marker {
             // The provider has replaced what was before: it reads no reasoning there, and none
             // that follows is bound to it.
-            *self = Reasoning { forgotten: self.forgotten, ..Reasoning::new(self.rules) };
+            *self =
+                Reasoning { forgotten: self.forgotten, ..Reasoning::new(self.rules, self.forgets as usize) };
         }
         self.follow_turns(ledger, message, facts);
         match facts.thought {
             Some(tokens) => self.think(ledger, message, tokens),
             None if goes_on => self.go_on(message, facts.bound),
             None => {}
+        }
+        if message + 1 == self.forgets {
+            self.forget(message as usize + 1, self.rules);
         }
     }
 

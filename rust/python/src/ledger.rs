@@ -196,9 +196,16 @@ impl Ledger {
         Ok(Plan { plan, seen: Some(seen), stripped })
     }
 
-    /// From here on, follows which reasoning is stale; `rules` are those of `plan`. What was
-    /// there before answered requests of other rules: all its reasoning is stale.
-    fn follow(&mut self, rules: (u64, String, u64, usize, u64), treatment: &str) -> PyResult<()> {
+    /// Follows which reasoning is stale; `rules` are those of `plan`. What is there already, or
+    /// will stand before the message `stale_before`, answered requests of other rules: all its
+    /// reasoning is stale.
+    #[pyo3(signature = (rules, treatment, stale_before = 0))]
+    fn follow(
+        &mut self,
+        rules: (u64, String, u64, usize, u64),
+        treatment: &str,
+        stale_before: usize,
+    ) -> PyResult<()> {
         let (room, keep_in, keep, keep_at_least, stride) = rules;
         let rules = self.rules(room, &keep_in, keep, keep_at_least, stride)?;
         self.treatment = match treatment {
@@ -211,7 +218,7 @@ impl Ledger {
             self.treatment = Treatment::Keep;
         }
         let message = self.ledger.len();
-        self.reasoning.get_or_insert_with(|| Reasoning::new(rules)).forget(message, rules);
+        self.reasoning.get_or_insert_with(|| Reasoning::new(rules, stale_before)).forget(message, rules);
         Ok(())
     }
 
