@@ -20,6 +20,7 @@ from turnfit.fitting.fitted import Cleared, Fitted, Largest
 from turnfit.fitting.guidance import guidance
 from turnfit.fitting.notes import Notes
 from turnfit.fitting.policy import Policy
+from turnfit.fitting.reasoning import StaleReasoning
 from turnfit.fitting.serverside import ServerSide
 from turnfit.messages.check import check
 from turnfit.messages.columns import estimate_messages_many
@@ -78,6 +79,7 @@ __all__ = [
     "ScriptCounts",
     "ServerSide",
     "Shape",
+    "StaleReasoning",
     "Text",
     "TurnfitError",
     "UsageCalibration",

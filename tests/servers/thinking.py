@@ -89,6 +89,11 @@ def thoughts(request: Body) -> Iterator[Thought]:
                 prefix = _digest(prefix, canonical(unmarked(block)))
 
 
+def _compactions(request: Body) -> int:
+    contents = (_listed(message.get("content")) for message in request.get("messages") or ())
+    return sum(block.get("type") == "compaction" for content in contents for block in content)
+
+
 def _opening(request: Body) -> str:
     config = request.get("toolConfig") or {}
     tools = request.get("tools") or config.get("tools") or ()
@@ -210,8 +215,9 @@ class PrefixChecker(_Signing):
 
     def receive(self, request: Body) -> list[Dropped]:
         """See `Checker.receive`."""
-        listed = list(thoughts(request))
-        listed = [one for one in listed if one.compactions == listed[-1].compactions]
+        # What stands before a compaction, the provider doesn't read.
+        compactions = _compactions(request)
+        listed = [one for one in thoughts(request) if one.compactions == compactions]
         for at, thought in enumerate(listed):
             before = listed[at - 1].signature if at else None
             failure = self._failure(thought, before)
