@@ -41,15 +41,13 @@ pub(in super::super) fn latin1(weights: &Weights, units: &[u8], room: Room<'_>) 
 }
 
 #[inline(always)]
-#[allow(clippy::needless_pass_by_value)] // the signature that all encodings share
-pub(in super::super) fn ucs2(weights: &Weights, units: &[u16], room: Room<'_>) -> Filled {
-    code_points(weights, units.iter().map(|&unit| u32::from(unit)), room.characters)
+pub(in super::super) fn ucs2(weights: &Weights, units: &[u16], Room { characters, .. }: Room<'_>) -> Filled {
+    code_points(weights, units.iter().map(|&unit| u32::from(unit)), characters)
 }
 
 #[inline(always)]
-#[allow(clippy::needless_pass_by_value)] // the signature that all encodings share
-pub(in super::super) fn ucs4(weights: &Weights, units: &[u32], room: Room<'_>) -> Filled {
-    code_points(weights, units.iter().copied(), room.characters)
+pub(in super::super) fn ucs4(weights: &Weights, units: &[u32], Room { characters, .. }: Room<'_>) -> Filled {
+    code_points(weights, units.iter().copied(), characters)
 }
 
 #[inline(always)]

@@ -11,6 +11,8 @@
 //!
 //! The oracle is [`Features`](crate::features::Features).
 
+#![cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only AVX-512 looks up bytes"))]
+
 pub(super) mod encodings;
 pub(super) mod stripe;
 pub(super) mod tables;

@@ -48,7 +48,7 @@ fn blocks_at(tables: &Tables, characters: &[u8], seconds: &[u8], at: usize, bloc
     let mut sums = Sums::none();
     let mut kinds = Kinds([0; _]);
     characters::add(tables, characters, seconds, at, blocks, &mut kinds, &mut sums);
-    shapes::add(tables, shapes::Planes::of(&kinds), &mut sums);
+    shapes::add(tables, &shapes::Planes::of(&kinds), &mut sums);
     pairs::add(tables, characters, at, blocks, &kinds, &mut sums);
     sums.total()
 }

@@ -125,13 +125,13 @@ impl Scale<'_> {
 /// Adds the shapes that pairs don't tell.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vbmi2,avx512bitalg,avx512vnni")]
-pub(super) fn add(tables: &Tables, planes: Planes, sums: &mut Sums) {
+pub(super) fn add(tables: &Tables, planes: &Planes, sums: &mut Sums) {
     let mut scale = Scale { tables, sums };
     let letter = planes.any_of::<{ 1 << 2 | 1 << 3 }>();
     let sign = planes.any_of::<{ 1 << 6 }>();
     let high = planes.any_of::<{ 1 << 7 }>();
     let [_, _, _, same] = planes.0;
-    let runs = Runs::of(&planes, letter);
+    let runs = Runs::of(planes, letter);
     letters(&mut scale, letter, planes.any_of::<{ 1 << 3 }>(), same, &runs);
     digits(&mut scale, planes.any_of::<{ 1 << 1 }>(), &runs);
     signs(&mut scale, sign, sign.and(same), &runs);
