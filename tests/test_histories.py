@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from turnfit.histories import HistoryError, parse_history, write_file
+from turnfit.errors import HistoryError
+from turnfit.histories import parse_history
+from turnfit.writing import write_file
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 GREETING = {"role": "user", "content": "Привет, 世界 \u2028 🙂"}

@@ -236,13 +236,20 @@ def test_no_history_has_a_request_that_is_refused(case: Case) -> None:
 
 def sound(case: Case, wire: Wire) -> list[Any]:
     """Ids are unique to the provider: two answers that are the same bear the same thoughts."""
-    return [
-        {key: value for key, value in message.items() if key != "id"}
-        if wire.content is None and message.get("type") in ("message", "function_call")
-        else message
-        for message in case.messages
-        if message.get("type") not in ("reasoning", "item_reference")
-    ]
+    made, shells = [], dict[Any, str]()
+    for number, message in enumerate(case.messages):
+        kind = message.get("type") if wire.content is None else None
+        if kind in ("message", "function_call"):
+            message = {key: value for key, value in message.items() if key != "id"}
+        elif kind == "local_shell_call":
+            # Of these the item's own id pairs call and output, and generated ones repeat.
+            shells[message["id"]] = f"lsh_{number}"
+            message = {**message, "id": shells[message["id"]]}
+        elif kind == "local_shell_call_output":
+            message = {**message, "id": shells.get(message["id"], message["id"])}
+        if kind not in ("reasoning", "item_reference"):
+            made.append(message)
+    return made
 
 
 def stale_by_definition(fitted: tf.Fitted, history: list[Any], rules: tf.Policy) -> set[int]:

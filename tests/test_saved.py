@@ -14,8 +14,8 @@ import turnfit as tf
 from hypothesis import given
 from hypothesis import strategies as st
 from support.subagents import opening, rounds
-from turnfit.histories import HistoryError
-from turnfit.messages.plain import from_plain, to_plain
+from turnfit.errors import HistoryError
+from turnfit.messages.jsonable import from_jsonable, to_jsonable
 
 POLICY = tf.Policy(budget=20_000, profile="o200k_base", no_rerun=("send",))
 
@@ -221,7 +221,7 @@ PLAIN = st.recursive(
 
 @given(PLAIN)
 def test_every_value_comes_back(value: Any) -> None:
-    assert from_plain(json.loads(json.dumps(to_plain(value, "x")))) == value
+    assert from_jsonable(json.loads(json.dumps(to_jsonable(value, "x")))) == value
 
 
 def test_messages_that_are_objects_come_back() -> None:

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from turnfit._core import __version__
-from turnfit.errors import BudgetError, BusyError, FormatError, TurnfitError
+from turnfit.errors import BudgetError, BusyError, FormatError, HistoryError, TurnfitError
 from turnfit.fitting.caching import CachePoint, mark_cache
 from turnfit.fitting.conversation import Conversation
 from turnfit.fitting.fit import fit
@@ -67,6 +67,7 @@ __all__ = [
     "Fitted",
     "Format",
     "FormatError",
+    "HistoryError",
     "Largest",
     "Media",
     "Message",

@@ -4,6 +4,7 @@
     ├── ``FormatError`` (also a ``ValueError``): a message that can't be read
     ├── ``BudgetError`` (also a ``ValueError``): a budget without room for any message
     ├── ``BusyError`` (also a ``RuntimeError``): a conversation that another thread uses
+    ├── ``HistoryError`` (also a ``ValueError``): a file that holds no history or conversation
     ├── ``CompactionError`` (also a ``ValueError``): a compaction that would gain too little
     └── ``RecordError`` (also a ``ValueError``): a carry-over record that can't be read
 
@@ -17,6 +18,7 @@ __all__ = [
     "BusyError",
     "CompactionError",
     "FormatError",
+    "HistoryError",
     "MissingExtraError",
     "RecordError",
     "TurnfitError",
@@ -106,3 +108,7 @@ class RecordError(TurnfitError, ValueError):
 
     def __reduce__(self) -> tuple[type[RecordError], tuple[str, str]]:
         return type(self), (self._message, self.path)
+
+
+class HistoryError(TurnfitError, ValueError):
+    """A file that holds no history or saved conversation, or a broken one."""

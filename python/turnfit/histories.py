@@ -8,30 +8,22 @@ beside it; JSON lines, a message a line.
 from __future__ import annotations
 
 import json
-import os
 import re
-import secrets
-import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal, NoReturn
 
-from turnfit.errors import TurnfitError
+from turnfit.errors import HistoryError
 from turnfit.messages.reading import Message
 from turnfit.messages.requests import read_request
 
-__all__ = ["History", "HistoryError", "parse_history", "write_file"]
+__all__ = ["History", "parse_history"]
 
 _KEYS = ("messages", "contents", "input")
 _WANTED = (
     'a list of messages, an object with "messages", "contents" or "input", or JSON lines with a '
     "message a line"
 )
-
-
-class HistoryError(TurnfitError, ValueError):
-    """A file that holds no history, or a broken one."""
 
 
 @dataclass(frozen=True)
@@ -205,34 +197,3 @@ def _kind(value: Any) -> str:
         return f"an object with {keys}{', ...' if len(value) > 4 else ''}" if value else "{}"
     names = {list: "a list", str: "a string", bool: "a boolean", type(None): "null"}
     return names.get(type(value), "a number")
-
-
-def write_file(path: str, data: bytes) -> None:
-    """Write a file whole or not at all, so that it may be the one that was read.
-
-    Raises:
-        OSError: with the file named; what stood there before still does.
-    """
-    target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():
-        # A device or a pipe: renaming a file over it would do away with it.
-        target.write_bytes(data)
-        return
-    beside = target.with_name(f".turnfit-{secrets.token_hex(8)}")
-    try:
-        _replace(target, beside, data)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, path) from None
-    finally:
-        beside.unlink(missing_ok=True)
-
-
-def _replace(target: Path, beside: Path, data: bytes) -> None:
-    with open(beside, "xb") as file:
-        file.write(data)
-        # Else the name may be on the disk before what it names.
-        file.flush()
-        os.fsync(file.fileno())
-    if target.exists():
-        shutil.copymode(target, beside)
-    os.replace(beside, target)

@@ -14,7 +14,7 @@ from typing import Any
 
 import turnfit as tf
 from turnfit.messages.formats import FORMATS
-from turnfit.messages.plain import to_plain
+from turnfit.messages.jsonable import to_jsonable
 
 from support.shapes import SHAPES, written
 
@@ -90,7 +90,7 @@ def plain(message: Any, format: str) -> Any:
     if format == "langchain":
         return {key: getattr(message, key) for key in LANGCHAIN if getattr(message, key, None)}
     to_json = FORMATS[format].to_json
-    return to_plain(to_json(message) if to_json else message, "message")
+    return to_jsonable(to_json(message) if to_json else message, "message")
 
 
 LANGCHAIN = ("type", "content", "tool_calls", "tool_call_id", "name")

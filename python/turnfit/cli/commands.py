@@ -20,13 +20,14 @@ from turnfit.cli.explaining import explain_fit
 from turnfit.cli.group import Commands, InputError
 from turnfit.cli.outputs import OUTPUT_COMMANDS
 from turnfit.cli.telling import tell
-from turnfit.errors import FormatError, TurnfitError
+from turnfit.errors import FormatError, HistoryError, TurnfitError
 from turnfit.fitting.fit import fit
 from turnfit.fitting.fitted import Fitted
 from turnfit.fitting.policy import Policy
-from turnfit.histories import History, HistoryError, parse_history, write_file
+from turnfit.histories import History, parse_history
 from turnfit.messages.check import check
 from turnfit.messages.formats import FORMATS, format_of
+from turnfit.writing import write_file
 
 __all__ = ["commands"]
 

@@ -249,7 +249,7 @@ class _Compaction:
             return messages, origins
         left = dict(enumerate(messages))
         for index in self.thinking(messages):
-            [without] = strip([_core.plain(messages[index])])
+            [without] = strip([self.view.format.plain(messages[index])])
             if without is None:
                 del left[index]
             else:

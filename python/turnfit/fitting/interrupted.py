@@ -48,18 +48,15 @@ class _Plain(Sequence[Message]):
     """A history in which the SDKs' objects are the dicts that they are sent as."""
 
     def __init__(self, format_: Format, history: Sequence[Message]) -> None:
-        self._history = history
-        self._takes_objects = format_.is_class is not None or format_.reader is not None
+        self._format, self._history = format_, history
         self._plain: dict[int, Message] = {}
 
     def __len__(self) -> int:
         return len(self._history)
 
     def __getitem__(self, index: Any) -> Any:
-        if self._takes_objects:
-            return self._history[index]
         if index not in self._plain:
-            self._plain[index] = _core.plain(self._history[index])
+            self._plain[index] = self._format.plain(self._history[index])
         return self._plain[index]
 
 

@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import IO, Any, TypeAlias
 
 from turnfit import _core
+from turnfit.errors import HistoryError
 from turnfit.fitting.policy import Policy
-from turnfit.histories import HistoryError, write_file
-from turnfit.messages.formats import FORMATS
+from turnfit.messages.formats import FORMATS, PLAIN
 from turnfit.messages.formats.table import Format
-from turnfit.messages.plain import from_line, from_plain, to_line, to_plain
+from turnfit.messages.jsonable import from_jsonable, from_line, to_jsonable, to_line
 from turnfit.messages.reading import Message
 from turnfit.tokens.exact import ExactCounter
+from turnfit.writing import write_file
 
 __all__ = ["File", "Saved", "read_saved", "write_saved"]
 
@@ -79,8 +80,8 @@ def _head(saved: Saved) -> dict[str, Any]:
         **({"unwritten": unwritten} if unwritten else {}),
         "format": saved.told.name if saved.told else None,
         "given": saved.is_given,
-        "system": to_plain(_core.plain(saved.system), "system"),
-        "tools": to_plain(_core.plain(saved.tools), "tools"),
+        "system": to_jsonable(_core.plain(saved.system), "system"),
+        "tools": to_jsonable(_core.plain(saved.tools), "tools"),
         "messages": len(saved.messages),
         "stale_before": saved.stale_before,
     }
@@ -95,7 +96,8 @@ def _policy_of(policy: Policy) -> tuple[dict[str, Any] | None, str | None]:
 
 
 def _line_of(format_: Format | None, index: int, message: Message) -> str:
-    to_json = format_.to_json if format_ and format_.to_json else _core.plain
+    told = format_ or PLAIN
+    to_json = told.to_json or told.plain
     try:
         return to_line(to_json(message), f"message {index}")
     except RecursionError:
@@ -147,7 +149,7 @@ def read_saved(file: File, policy: Policy | None, format_: Format | None) -> Sav
     is_other = policy is not None and head["policy"] not in (None, _policy_of(policy)[0])
     policy = policy or _saved_policy(head, name)
     costs = _costs_of(rows[1 + count :], policy, lines[1 : 1 + count])
-    system, tools = from_plain(head.get("system")), from_plain(head.get("tools"))
+    system, tools = from_jsonable(head.get("system")), from_jsonable(head.get("tools"))
     stale = len(messages) if is_other else head.get("stale_before", 0)
     return Saved(policy, told, head["given"], system, tools, messages, costs, stale)
 

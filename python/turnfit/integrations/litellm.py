@@ -60,7 +60,7 @@ class _Fit(CustomLogger):
         messages = body.get(key)
         if not isinstance(messages, list):
             return dict(body)
-        request = read_request({**body, key: [_plain(message) for message in messages]})
+        request = read_request(body)
         fitted = self._fitter.fit(
             request.messages,
             model=body.get("model"),
@@ -130,11 +130,6 @@ class FitCalls(_Fit):
         """
         names = (name for name, key in _ROUTES.items() if key in call)
         return self._fitted(call, next(names, ""))
-
-
-def _plain(message: Any) -> Any:
-    """A message as a dict: a client may have appended an answer as the object that it is."""
-    return message.model_dump(exclude_none=True) if hasattr(message, "model_dump") else message
 
 
 @contextmanager

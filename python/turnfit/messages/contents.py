@@ -72,8 +72,7 @@ def contents(message: Message, format_: Format, index: int = 0) -> Contents:
         if read is None:
             raise FormatError(f"message {index}: not a message of {format_.name}", index)
         return _rows(*read)
-    if format_.is_class is None:
-        message = _core.plain(message)
+    message = format_.plain(message)
     role, texts, calls, results = _core.read_contents(table_of(format_), index, message)
     said = _made(Contents, (role, texts, [], []))
     for id_, name, given in calls:

@@ -89,7 +89,7 @@ class _Work:
 
     def close(self, message: Message, dead: Sequence[Row]) -> None:
         if self.format.answer is not None:
-            message = _core.plain(message)
+            message = self.format.plain(message)
             answers = [self.format.answer(message, call, self.wording) for call in dead]
             self.waiting += [answer for answer in answers if answer is not None]
 
@@ -106,7 +106,7 @@ class _Work:
             return message
         answers = [part for answer in self.waiting for part in answer[key]]
         self.waiting = []
-        message = _core.plain(message)
+        message = self.format.plain(message)
         parts = list(message[key])
         last = max(place for place, part in enumerate(parts) if self.holds_row(message, part))
         return {**message, key: [*parts[: last + 1], *answers, *parts[last + 1 :]]}
@@ -130,7 +130,7 @@ class _Work:
 
     def without(self, message: Message, lost: set[int]) -> Message | None:
         """A copy without these results; None where nothing is left."""
-        key, message = self.format.answers_in, _core.plain(message)
+        key, message = self.format.answers_in, self.format.plain(message)
         if key is None or not isinstance(message.get(key), list | tuple):
             return None
         kept, place = [], 0

@@ -92,8 +92,7 @@ def read_history(format_: Format, messages: Sequence[Message]) -> Reading:
         [Row(index, kind, id_, name, not mine) for kind, id_, name, mine, _ in message_rows]
         for index, (_, _, message_rows) in enumerate(read)
     ]
-    if format_.is_class is None:
-        messages = [_core.plain(message) for message in messages]
+    messages = [format_.plain(message) for message in messages]
     return Reading(messages, [role for role, _, _ in read], rows, format_.merges)
 
 

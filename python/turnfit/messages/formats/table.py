@@ -30,6 +30,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from turnfit import _core
 from turnfit.messages.formats.marks import Marks
 from turnfit.messages.reading import Message, Problem, Reading, Role, Row
 from turnfit.messages.unfinished import Finished
@@ -199,3 +200,10 @@ class Format:
     def of_objects(self) -> bool:
         """Whether its messages are objects, which no JSON file holds."""
         return self.reader is not None or self.is_class is not None
+
+    def plain(self, message: Message) -> Message:
+        """A message in which the SDKs' objects are the dicts that they are sent as.
+
+        The message itself where it has none, and where this format's messages are objects.
+        """
+        return message if self.of_objects else _core.plain(message)

@@ -7,14 +7,14 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["from_line", "from_plain", "to_line", "to_plain"]
+__all__ = ["from_jsonable", "from_line", "to_jsonable", "to_line"]
 
 BYTES = "$bytes"
 ESCAPED = "$object"
 """Around an object that looks like one of these two."""
 
 
-def to_plain(value: Any, path: str) -> Any:
+def to_jsonable(value: Any, path: str) -> Any:
     """The value with what JSON can't hold replaced; tuples become lists.
 
     Args:
@@ -24,7 +24,7 @@ def to_plain(value: Any, path: str) -> Any:
     Raises:
         ValueError: for what can't be replaced, with its path.
 
-    >>> to_plain({"source": {"bytes": b"png"}}, "message 0")
+    >>> to_jsonable({"source": {"bytes": b"png"}}, "message 0")
     {'source': {'bytes': {'$bytes': 'cG5n'}}}
     """
     match value:
@@ -35,7 +35,7 @@ def to_plain(value: Any, path: str) -> Any:
         case bytes():
             return {BYTES: base64.b64encode(value).decode("ascii")}
         case list() | tuple():
-            return [to_plain(item, f"{path}[{at}]") for at, item in enumerate(value)]
+            return [to_jsonable(item, f"{path}[{at}]") for at, item in enumerate(value)]
         case Mapping():
             return _object(value, path)
     what = repr(value) if isinstance(value, float) else f"a {type(value).__name__}"
@@ -46,7 +46,7 @@ def _object(value: Mapping[Any, Any], path: str) -> dict[str, Any]:
     for key in value:
         if not isinstance(key, str):
             raise ValueError(f"{path} has the key {key!r}, but JSON's keys are texts")
-    made = {key: to_plain(item, f"{path}.{key}") for key, item in value.items()}
+    made = {key: to_jsonable(item, f"{path}.{key}") for key, item in value.items()}
     return {ESCAPED: made} if _is_special(made) else made
 
 
@@ -54,14 +54,14 @@ def _is_special(value: Mapping[str, Any]) -> bool:
     return len(value) == 1 and (BYTES in value or ESCAPED in value)
 
 
-def from_plain(value: Any) -> Any:
-    """The value of which `to_plain` made this.
+def from_jsonable(value: Any) -> Any:
+    """The value of which `to_jsonable` made this.
 
-    >>> from_plain({"source": {"bytes": {"$bytes": "cG5n"}}})
+    >>> from_jsonable({"source": {"bytes": {"$bytes": "cG5n"}}})
     {'source': {'bytes': b'png'}}
     """
     if isinstance(value, list):
-        return [from_plain(item) for item in value]
+        return [from_jsonable(item) for item in value]
     if not isinstance(value, dict):
         return value
     if _is_special(value):
@@ -69,12 +69,12 @@ def from_plain(value: Any) -> Any:
         if key == BYTES and isinstance(inner, str):
             return base64.b64decode(inner)
         if key == ESCAPED and isinstance(inner, dict):
-            return {name: from_plain(item) for name, item in inner.items()}
-    return {key: from_plain(item) for key, item in value.items()}
+            return {name: from_jsonable(item) for name, item in inner.items()}
+    return {key: from_jsonable(item) for key, item in value.items()}
 
 
 def to_line(value: Any, path: str) -> str:
-    """The value as a line of JSON, which `from_line` reads; see `to_plain`.
+    """The value as a line of JSON, which `from_line` reads; see `to_jsonable`.
 
     >>> to_line({"source": {"bytes": b"png"}}, "message 0")
     '{"source":{"bytes":{"$bytes":"cG5n"}}}'
@@ -85,13 +85,13 @@ def to_line(value: Any, path: str) -> str:
             return line
     except (TypeError, ValueError):
         pass
-    return _compact(to_plain(value, path))
+    return _compact(to_jsonable(value, path))
 
 
 def from_line(line: str) -> Any:
     """The value of which `to_line` made this line."""
     value = json.loads(line)
-    return from_plain(value) if _may_be_special(line) else value
+    return from_jsonable(value) if _may_be_special(line) else value
 
 
 def _compact(value: Any) -> str:
