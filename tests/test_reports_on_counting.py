@@ -9,8 +9,6 @@ from __future__ import annotations
 import csv
 import random
 import sys
-import threading
-import time
 from base64 import b64encode
 from dataclasses import replace
 from functools import cache
@@ -23,6 +21,7 @@ from hypothesis import given, settings
 from reference import Format
 from strategies import FORMATS, histories
 from support.messages import Message, calls, result, rules, user
+from support.ticking import others_run_amid
 from support.trajectories import CORPUS, needs_corpus
 from turnfit.tokens.images import MEDIUM
 
@@ -261,28 +260,7 @@ def test_a_conversation_reads_only_what_is_appended() -> None:
 def test_other_threads_run_while_a_long_text_is_read() -> None:
     """B149"""
     text = "я" * 50_000_000
-    ticks: list[float] = []
-    done = threading.Event()
-
-    def tick() -> None:
-        while not done.is_set():
-            ticks.append(time.perf_counter())
-
-    ticker = threading.Thread(target=tick)
-    ticker.start()
-    try:
-        assert any(ticked_amid(text, ticks) for _ in range(20))
-    finally:
-        done.set()
-        ticker.join()
-
-
-def ticked_amid(text: str, ticks: list[float]) -> bool:
-    start = time.perf_counter()
-    tf.estimate(text)
-    end = time.perf_counter()
-    quarter = (end - start) / 4
-    return any(start + quarter < tick < end - quarter for tick in ticks[-1_000_000:])
+    assert others_run_amid(lambda: tf.estimate(text))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="peak memory is in other units elsewhere")

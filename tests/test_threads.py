@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 import turnfit as tf
 from support.messages import calls, result, rounds, user
+from support.ticking import others_run_amid
 
 
 def long_history(messages: int) -> list[dict[str, Any]]:
@@ -42,56 +42,12 @@ def test_each_thread_has_a_conversation() -> None:
 
 def test_other_threads_run_while_a_long_history_is_read() -> None:
     history = long_history(300_000)
-    ticks: list[float] = []
-    done = threading.Event()
-
-    def tick() -> None:
-        while not done.is_set():
-            ticks.append(time.perf_counter())
-
-    ticker = threading.Thread(target=tick)
-    ticker.start()
-    try:
-        # On a busy machine the other thread may be late to ask for its turn.
-        assert any(ticked_amid(history, ticks) for _ in range(100))
-    finally:
-        done.set()
-        ticker.join()
-
-
-def ticked_amid(history: list[Any], ticks: list[float]) -> bool:
-    conversation = tf.Conversation(budget=10_000)
-    start = time.perf_counter()
-    conversation.extend(history)
-    end = time.perf_counter()
-    quarter = (end - start) / 4
-    return any(start + quarter < tick < end - quarter for tick in ticks)
+    assert others_run_amid(lambda: tf.Conversation(budget=10_000).extend(history))
 
 
 def test_other_threads_run_while_a_profile_weighs_long_rows_of_a_list() -> None:
     column = ["Long rows of ASCII are read to be weighed. " * 100_000] * 40
-    ticks: list[float] = []
-    done = threading.Event()
-
-    def tick() -> None:
-        while not done.is_set():
-            ticks.append(time.perf_counter())
-
-    ticker = threading.Thread(target=tick)
-    ticker.start()
-    try:
-        assert any(ticked_while_priced(column, ticks) for _ in range(10))
-    finally:
-        done.set()
-        ticker.join()
-
-
-def ticked_while_priced(column: list[str], ticks: list[float]) -> bool:
-    start = time.perf_counter()
-    tf.estimate_many(column, profile="o200k_base")
-    end = time.perf_counter()
-    quarter = (end - start) / 4
-    return any(start + quarter < tick < end - quarter for tick in ticks)
+    assert others_run_amid(lambda: tf.estimate_many(column, profile="o200k_base"))
 
 
 def test_a_conversation_in_use_by_another_thread_is_an_error_that_says_so() -> None:
