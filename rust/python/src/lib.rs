@@ -5,10 +5,12 @@ mod compile;
 mod contents;
 mod errors;
 mod files;
+mod gather;
 mod history;
 mod ledger;
 mod objects;
 mod outputs;
+mod plan;
 mod pricing;
 mod recognise;
 mod request;
@@ -47,7 +49,9 @@ mod _core {
     use crate::value::{self, DataUrls};
 
     #[pymodule_export]
-    use crate::ledger::{Ledger, Plan};
+    use crate::ledger::Ledger;
+    #[pymodule_export]
+    use crate::plan::Plan;
     #[pymodule_export]
     use crate::pricing::Weights;
     #[pymodule_export]
