@@ -13,7 +13,7 @@ use std::time::Instant;
 use turnfit_core::scan::weigh::{Weigher, Weights};
 use turnfit_core::scan::{self, Level};
 
-const SIZE: usize = 128 << 10;
+const SIZE: usize = 256 << 10;
 const ROUNDS: usize = 100;
 
 const TEXTS: [(&str, &str); 9] = [
@@ -54,6 +54,27 @@ const TEXTS: [(&str, &str); 9] = [
     ("emoji", "🎉🚀 shipped! 👩‍💻👨‍👩‍👧‍👦 🔥🔥🔥 🇺🇦🇯🇵🇧🇷 ✅ 🟢 done 🤔…👀 ❤️‍🔥👍🏽\n"),
 ];
 
+/// Code with comments in other scripts.
+const MIXED: &str = "def read(path: Path) -> bytes:\n    return path.read_bytes()\n\n\
+    for (const [key, value] of Object.entries(head)) {\n  out.push(`${key}: ${value}`);\n}\n\
+    \x20   # Порядок важен: сначала закрываем поток, затем удаляем файл.\n\
+    impl Drop for Guard {\n    fn drop(&mut self) {\n        self.lock.release();\n    }\n}\n\
+    \x20   // 这里不能用缓存，见 issue #214\n\
+    log.warning(\"retry %d of %d after %.1f s\", attempt, limit, delay)\n\
+    SELECT id, name FROM users WHERE deleted_at IS NULL ORDER BY id LIMIT 50;\n\
+    raise ValueError(f\"größe must be positive, not {size!r}\")\n";
+
+/// The pieces of a text in an order that can't be learnt by heart.
+fn shuffled(text: &str, ends: &[char], length: usize) -> String {
+    let pieces: Vec<_> = text.split_inclusive(ends).collect();
+    let mut state = 1u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        pieces[(state >> 33) as usize % pieces.len()]
+    };
+    std::iter::from_fn(|| Some(next())).flat_map(str::chars).take(length).collect()
+}
+
 fn weights() -> Weights {
     let mut state = 1u32;
     let mut next = || {
@@ -70,8 +91,8 @@ fn texts_in_cache() {
     let weights = weights();
     let words: Vec<u64> = (0..SIZE as u64 / 8).collect();
     println!("GB/s of UTF-8, by route; last: a plain sum");
-    for (name, text) in TEXTS {
-        let text: String = text.chars().cycle().take(SIZE / 2).collect();
+    let texts = TEXTS.map(|(name, text)| (name, shuffled(text, &[' ', '，', '。'], SIZE / 2)));
+    for (name, text) in texts.into_iter().chain([("mixed", shuffled(MIXED, &['\n'], 4 * SIZE))]) {
         for level in scan::levels().rev() {
             print!("{name:>8} {:>10}", format!("{level:?}"));
             for (route, work) in routes(&text, level, &weights) {

@@ -117,13 +117,18 @@ pub(crate) fn rewrite<'py>(
     if let Some(rewriter) = &table.rewriter {
         return rewriter.bind(py).call1((message, bodies(py, edits)?)).map(Some);
     }
+    // What else such a dict holds is not walked, so that it may hold objects.
+    if let Ok(dict) = message.cast_exact::<PyDict>()
+        && let Some(changed) = lone_result(table, dict, edits)?
+    {
+        return Ok(Some(changed.into_any()));
+    }
     let is_object = table.has_class_of(message)?;
     let plain = if is_object { None } else { plain(message)? };
     let Some(dict) = fields_of(table, plain.as_ref().unwrap_or(message))? else { return Ok(None) };
-    let Some((_, shape)) = table.told(&dict)? else { return Ok(None) };
-    let changed = match edits {
-        [edit] if shape.kind == Kind::Result => with_content(&dict, shape, edit)?,
-        _ => Rewriter::new(table, edits, &dict).rewritten(&dict, shape)?,
+    let changed = match lone_result(table, &dict, edits)? {
+        None => Rewriter::new(table, edits, &dict).rewritten(&dict)?,
+        changed => changed,
     };
     match (&table.rebuild, changed) {
         (Some(rebuild), Some(changed)) if is_object => rebuild.bind(py).call1((message, changed)).map(Some),
@@ -141,13 +146,16 @@ fn bodies<'py>(py: Python<'py>, edits: &[Edit<'py>]) -> PyResult<Bound<'py, PyDi
     Ok(made)
 }
 
-/// A message that is itself a result needs no walk.
-fn with_content<'py>(
+/// A message that is itself a result needs no walk; None for others.
+fn lone_result<'py>(
+    table: &Table,
     dict: &Bound<'py, PyDict>,
-    shape: &Shape,
-    edit: &Edit<'py>,
+    edits: &[Edit<'py>],
 ) -> PyResult<Option<Bound<'py, PyDict>>> {
-    let Some((key, body)) = shape.fields.body() else { return Ok(None) };
+    let ([edit], Some((_, shape))) = (edits, table.told(dict)?) else { return Ok(None) };
+    let Some((key, body)) = shape.fields.body().filter(|_| shape.kind == Kind::Result) else {
+        return Ok(None);
+    };
     if !dict.contains(key.bind(dict.py()))? {
         return Ok(None);
     }
@@ -172,11 +180,8 @@ impl<'t, 'py> Rewriter<'t, 'py> {
     }
 
     /// The whole message; None where not all edits found their places.
-    fn rewritten(
-        mut self,
-        dict: &Bound<'py, PyDict>,
-        shape: &'t Shape,
-    ) -> PyResult<Option<Bound<'py, PyDict>>> {
+    fn rewritten(mut self, dict: &Bound<'py, PyDict>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some((_, shape)) = self.table.told(dict)? else { return Ok(None) };
         let changed = self.thing(dict, shape)?;
         Ok(changed.filter(|_| self.made.len() == self.edits.len()))
     }

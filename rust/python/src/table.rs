@@ -376,10 +376,15 @@ impl Fields {
     }
 
     /// The number of a key among the fields, if the table tells of it.
+    #[inline(always)]
     pub(crate) fn position(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
-        if let Some(number) = self.names.iter().position(|name| name.is(key)) {
-            return Ok(Some(number));
+        match self.names.iter().position(|name| name.is(key)) {
+            None => self.position_by_name(key),
+            known => Ok(known),
         }
+    }
+
+    fn position_by_name(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
         let Ok(key) = key.cast::<PyString>() else { return Ok(None) };
         Ok(Text::of(key)?.ascii().and_then(|key| self.uses.position(key)))
     }

@@ -66,7 +66,7 @@ fn add_high(tables: &Tables, leads: &[u8], seconds: &[u8], at: usize, sums: &mut
     ) != 0
     {
         // Where there is one ideograph there are others, of all three windows.
-        for lead in [0xE4, 0xE6, 0xE8] {
+        for lead in [0xE2, 0xE4, 0xE6, 0xE8, 0xEE] {
             left &= !add_window(tables, [indices, windows], lead, left, sums);
         }
     }
