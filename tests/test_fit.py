@@ -205,7 +205,9 @@ def test_an_error_of_a_predicate_reaches_the_caller() -> None:
         tf.fit(history(1), tf.Policy(budget=10, pinned=broken))
 
 
-@pytest.mark.parametrize("bad", ["text", b"text", {"role": "user"}])
+@pytest.mark.parametrize(
+    "bad", ["text", b"text", {"role": "user"}, None, 5, tf.Message("user", "x")]
+)
 def test_what_is_no_sequence_of_messages_is_a_type_error(bad: Any) -> None:
     with pytest.raises(TypeError, match="messages must be a sequence"):
         tf.fit(bad, budget=10)

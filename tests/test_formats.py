@@ -273,7 +273,7 @@ def test_an_answer_put_back_as_it_came_is_of_anthropic() -> None:
     assert tf.estimate_message(answer) == FRAME + 1
 
 
-@pytest.mark.parametrize("bad", ["text", {"role": "user", "content": "hi"}])
+@pytest.mark.parametrize("bad", ["text", {"role": "user", "content": "hi"}, None, 5])
 def test_one_message_is_no_sequence_of_messages(bad: Any) -> None:
     for call in (tf.check, tf.estimate_request, tf.Conversation(budget=9).extend):
         with pytest.raises(TypeError, match="messages must be a sequence"):

@@ -233,6 +233,12 @@ class TestPrices:
         with pytest.raises(ValueError, match="must be an int of at least 1"):
             image_tokens(width, height, "gpt-4o")
 
+    @pytest.mark.parametrize("model", MODELS)
+    def test_a_size_beyond_all_images_is_told_and_the_largest_is_priced(self, model: str) -> None:
+        assert image_tokens(2**31 - 1, 1, model) > 0
+        with pytest.raises(ValueError, match="height must be at most 2,147,483,647"):
+            image_tokens(1, 10**400, model)
+
 
 def base64_of(data: bytes) -> str:
     return base64.b64encode(data).decode()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -13,8 +14,8 @@ import pytest
 import turnfit as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.recordings import coding, coding_named
-from support.trajectories import needs_corpus
+from support.recordings import Coding, coding, coding_named
+from support.trajectories import needs_corpus, recorded
 from turnfit.compaction import (
     Boundary,
     CarryOver,
@@ -30,7 +31,7 @@ from turnfit.compaction import (
     is_record,
     simulated,
 )
-from turnfit.compaction.presets import CLAUDE_CODE
+from turnfit.compaction.presets import CLAUDE_CODE, CODING, SWE_AGENT
 from turnfit.compaction.questions import Alike, plain_question, questions_in
 from turnfit.compaction.table import wilson
 
@@ -261,6 +262,54 @@ def test_exposed_re_reads_of_recordings_are_those_found_by_hand(name: str) -> No
     regret = Regret.of(one.messages, events, effects=one.effects)
     assert {(finding.first, finding.at) for finding in regret.findings} == EXPOSED[name]
     assert {finding.measure for finding in regret.findings} == {"exposed"}
+
+
+# Whatever is fetched or asked again in any recording, by hand: whether it is the same thing once
+# more. One question has the words of an earlier one and offers new options.
+FETCHED_AGAIN = {
+    "claudecode-spotter-8463c716.jsonl": {62: True, 72: True, 245: True},
+    "sweagent-BabyEncryption.traj": {14: True},
+    "sweagent-eps.traj": {22: True, 24: True, 26: True},
+    "openhands-multiswe-0.json": {13: True, 17: True},
+    "tau-airline-gpt4o-a.jsonl[7]": {18: False},
+    "tau-airline-gpt4o-a.jsonl[9]": {12: True},
+    "tau-airline-gpt4o-a.jsonl[13]": dict.fromkeys((16, 28, 40, 42, 46, 48, 52), True),
+    "tau-airline-gpt4o-b.jsonl[7]": {20: True},
+    "tau-airline-gpt4o-b.jsonl[9]": dict.fromkeys((54, 56, 58, 60), True),
+    "tau-airline-gpt4o-b.jsonl[15]": {18: True},
+}
+
+
+def every_recording() -> Iterator[Coding]:
+    yield from coding()
+    for one in recorded():
+        if one.name.startswith(("tau-", "inspect-", "agentbench-", "usagepairs-")):
+            yield Coding(one.name, one.messages, CODING)
+
+
+@needs_corpus
+def test_of_all_that_recordings_fetch_again_nearly_all_is_the_same_thing() -> None:
+    found: dict[str, set[int]] = {}
+    for one in every_recording():
+        events = [lost(at, range(at)) for at in range(1, len(one.messages))]
+        regret = Regret.of(one.messages, events, effects=one.effects)
+        if regret.findings:
+            found[one.name] = {finding.at for finding in regret.findings}
+    assert found == {name: set(told) for name, told in FETCHED_AGAIN.items()}
+    told = [right for one in FETCHED_AGAIN.values() for right in one.values()]
+    assert (sum(told), len(told)) == (23, 24)
+
+
+def test_what_an_agent_submits_is_told_apart_to_its_end() -> None:
+    def submits(answer: str) -> list[tf.Message]:
+        said = tf.Message("assistant", f"```\nsubmit {answer}\n```")
+        return [said, tf.Message("user", "Wrong.")]
+
+    gone = lost(2, range(2))
+    for answer, again in (("flag{a c}", 0), ("flag{a b}", 1)):
+        work = submits("flag{a b}") + submits(answer)
+        regret = Regret.of(work, [gone], effects=SWE_AGENT)
+        assert len(regret.findings) == again
 
 
 @needs_corpus

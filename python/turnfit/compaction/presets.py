@@ -74,9 +74,9 @@ def _swe_call(command: str) -> SeenCall:
             return SeenCall(None, name, {"filename": path})
         case "edit" | "insert" | "append":
             return SeenCall(None, "edit", {})
-        case "goto" | "scroll_up" | "scroll_down" | "submit":
+        case "goto" | "scroll_up" | "scroll_down":
             return SeenCall(None, name, {"line_number": path or None})
-        case "search_dir" | "search_file" | "find_file":
+        case "search_dir" | "search_file" | "find_file" | "submit":
             return SeenCall(None, name, {"arguments": rest})
     return SeenCall(None, "bash", {"command": command})
 

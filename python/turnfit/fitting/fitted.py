@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby, pairwise
 from operator import itemgetter
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 from turnfit import _core
 from turnfit.fitting.caching import CachePoint, points_of
@@ -285,6 +285,9 @@ class Fitted:
 
     def __repr__(self) -> str:
         return f"<Fitted {self.step}: {self}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Fitted can't be copied or pickled; use its messages and as_dict()")
 
     def explain(self, previous: Fitted | None = None) -> str:
         """A table of what was done, for a person to read.

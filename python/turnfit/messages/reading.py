@@ -57,7 +57,12 @@ class Problem:
 
 
 def as_list(messages: Iterable[Message]) -> list[Message]:
-    """A list of the messages; a ``TypeError`` for what is one message or a text."""
-    if isinstance(messages, str | bytes | dict):
+    """A list of the messages; a ``TypeError`` for one message, a text, or what holds none."""
+    if isinstance(messages, str | bytes | dict) or not _is_iterable(messages):
         raise TypeError(f"messages must be a sequence of messages, not {type(messages).__name__}")
     return list(messages)
+
+
+def _is_iterable(value: object) -> bool:
+    # Sequences of the old kind have no `__iter__`.
+    return hasattr(type(value), "__iter__") or hasattr(type(value), "__getitem__")

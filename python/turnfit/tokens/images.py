@@ -166,6 +166,10 @@ _GEMINI: tuple[tuple[str, _ByDetail], ...] = (
 )
 
 
+_LONGEST = 2**31 - 1
+"""Pixels; what the header of a PNG can say: https://www.w3.org/TR/png-3/#11IHDR."""
+
+
 def image_tokens(width: int, height: int, model: str = "", detail: str | None = None) -> int:
     """The tokens that an image of this size costs.
 
@@ -191,6 +195,8 @@ def image_tokens(width: int, height: int, model: str = "", detail: str | None = 
     for name, side in (("width", width), ("height", height)):
         if isinstance(side, bool) or not isinstance(side, int) or side < 1:
             raise ValueError(f"{name} must be an int of at least 1, not {side!r}")
+        if side > _LONGEST:
+            raise ValueError(f"{name} must be at most {_LONGEST:,}")
     return _rule(model, detail).tokens(width, height)
 
 

@@ -380,8 +380,9 @@ impl<'t, 'py> Reader<'t, 'py> {
 }
 
 fn not_a_message(message: &Bound<'_, PyAny>, format: &str) -> PyResult<String> {
-    let class = message.get_type().qualname()?;
-    Ok(format!("a {class} is not a message of the format {format}"))
+    let class = message.get_type().qualname()?.to_string();
+    let article = if class.starts_with(|first| "AEIOUaeiou".contains(first)) { "an" } else { "a" };
+    Ok(format!("{article} {class} is not a message of the format {format}"))
 }
 
 fn not_json(value: &Bound<'_, PyAny>) -> PyResult<String> {
