@@ -8,11 +8,11 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from benches import estimators, sizes
 from benches.record import describe, size
-from benches.texts import BANKS, data, text
+from benches.texts import ASCII_CODE, BANKS, data, text
 
 TASK = "estimate by profile"
 PEERS = ("toktok-rs*", "rs-bpe*", "tiktoken*")
-CASES = [(kind, nbytes) for kind in BANKS for nbytes in sizes.TEXT]
+CASES = [(kind, nbytes) for kind in (*BANKS, ASCII_CODE) for nbytes in sizes.TEXT]
 
 of_all_texts = pytest.mark.parametrize(("kind", "nbytes"), CASES)
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from benches.formats import duration, rate, ratio
 from benches.histories import HISTORIES
 from benches.levels import CACHED, EXPRESSION, MEMORY, SHORT
 from benches.record import Bench, Run, amount
+from benches.texts import ASCII_CODE
 
 __all__ = ["TRIM", "TRIM_MADE", "promises"]
 
@@ -78,7 +80,7 @@ def profile_promises(run: Run) -> Iterator[str]:
         given, task = f"{kind}, 100 KB", "estimate by profile"
         what = f"by a profile ({given}) at least {least} times as fast as {peer}"
         yield verdict(what, run.median(task, given, peer), run.median(task, given), least=least)
-    for kind in ("English", "Russian", "Chinese", "source code"):
+    for kind in ("English", "Russian", "Chinese", ASCII_CODE, "source code"):
         for own in ("turnfit", "turnfit (bytes)"):
             what = f"by a profile ({kind}, 10 MB; {own}) within the time of 4 GB/s of UTF-8"
             yield verdict(
@@ -92,8 +94,19 @@ def column_promises(run: Run) -> Iterator[str]:
         found = [bench for bench in run.task("column") if bench.contender == name]
         shape = "a list" if name == "turnfit" else "an Arrow column"
         yield gains(f"{million}: {shape} at least {least} times as fast", found, least=least)
+        both = with_a_second_thread(run, found, "list" if name == "turnfit" else name)
+        yield gains(f"the same of {shape} with two threads, by what the second one adds", both)
     limit = [bench for bench in run.task("column") if bench.contender.startswith("the read limit")]
     yield gains("a plain sum of the Arrow column's bytes, against the same comprehension", limit)
+
+
+def with_a_second_thread(run: Run, found: list[Bench], route: str) -> list[Bench]:
+    told = [(bench, run.find("threads", f"{bench.given}, {route}", "turnfit")) for bench in found]
+    return [
+        replace(bench, gain=bench.gain * second.gain)
+        for bench, second in told
+        if bench.gain and second and second.gain
+    ]
 
 
 def thread_promises(run: Run) -> Iterator[str]:

@@ -7,7 +7,7 @@ from random import Random
 
 from benches import sizes
 
-__all__ = ["BANKS", "KINDS", "RANDOM", "data", "stored_bytes", "text"]
+__all__ = ["ASCII_CODE", "BANKS", "KINDS", "RANDOM", "data", "stored_bytes", "text"]
 
 BANKS: dict[str, tuple[str, ...]] = {
     "English": (
@@ -63,6 +63,7 @@ BANKS: dict[str, tuple[str, ...]] = {
     ),
 }
 
+ASCII_CODE = "code, all ASCII"
 RANDOM = "random bytes"
 KINDS = (*BANKS, RANDOM)
 
@@ -89,9 +90,15 @@ def text(kind: str, size: int, seed: int = 0) -> str:
     return text_uncached(kind, size, seed)
 
 
+def _bank(kind: str) -> tuple[str, ...]:
+    if kind == ASCII_CODE:
+        return tuple(line for line in BANKS["source code"] if line.isascii())
+    return BANKS[kind]
+
+
 def text_uncached(kind: str, size: int, seed: int) -> str:
     random = Random(f"{kind} {seed}")
-    bank = BANKS[kind]
+    bank = _bank(kind)
     mean = sum(len(sentence.encode()) for sentence in bank) / len(bank)
     parts: list[str] = []
     written = 0
