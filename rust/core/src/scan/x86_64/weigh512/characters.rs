@@ -27,7 +27,9 @@ pub(super) fn add(
         match _mm512_movepi8_mask(here) {
             0 => sums.add::<0>(look_up(here, !0, &tables.ascii)),
             high => {
-                sums.add::<0>(look_up(here, !high, &tables.ascii));
+                if high != !0 {
+                    sums.add::<0>(look_up(here, !high, &tables.ascii));
+                }
                 add_high(tables, characters, seconds, at, sums);
             }
         }
