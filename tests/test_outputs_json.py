@@ -7,6 +7,8 @@ import math
 import resource
 import subprocess
 import sys
+from collections.abc import Iterator
+from itertools import cycle
 from typing import Any
 
 import pytest
@@ -53,7 +55,33 @@ def shown_of(trimmed: Any, original: Any) -> bool:
     return type(trimmed) is type(original) and trimmed == original
 
 
+def spaced(value: Any, spaces: Iterator[int]) -> str:
+    """JSON with so many spaces and line ends wherever JSON lets them be."""
+
+    def gap() -> str:
+        return " \n" * next(spaces)
+
+    if isinstance(value, list):
+        inside = ",".join(f"{gap()}{spaced(one, spaces)}{gap()}" for one in value)
+        return f"[{inside or gap()}]"
+    if isinstance(value, dict):
+        members = (
+            f"{gap()}{json.dumps(name)}{gap()}:{gap()}{spaced(one, spaces)}{gap()}"
+            for name, one in value.items()
+        )
+        return f"{{{','.join(members) or gap()}}}"
+    return json.dumps(value, ensure_ascii=False)
+
+
 class TestAnyDocument:
+    @many
+    @given(json_values, st.integers(LEAST, 600), st.lists(st.integers(0, 90), min_size=1))
+    def test_however_much_of_it_is_spaces(self, value: Any, size: int, gaps: list[int]) -> None:
+        text = spaced([value], cycle(gaps))
+        content = limit(text, OutputLimit(max_chars=size, structure="json")).content
+        assert len(content) <= size
+        assert shown_of(strict(content), json.loads(text))
+
     @many
     @given(json_values, st.integers(LEAST, 1_200), st.booleans(), st.sampled_from([None, 2]))
     def test_json_comes_out_within_the_limit(
@@ -212,6 +240,14 @@ class TestHostile:
     def test_what_is_no_json_is_cut_as_a_text(self, broken: str) -> None:
         content = limit(broken + " more" * 1_000, OutputLimit(max_chars=300)).content
         assert "characters left out at offset" in content
+
+    @pytest.mark.parametrize("count", [1, 9_000])
+    @pytest.mark.parametrize(("opening", "value", "closing"), [("[", "1", "}"), ("{", '"a":1', "]")])
+    def test_a_bracket_of_the_other_kind_closes_nothing(
+        self, count: int, opening: str, value: str, closing: str
+    ) -> None:
+        broken = f"{opening}{', '.join([value] * count)}{closing}"
+        assert _core.trim_json(broken, (300, False, None), "", 0.5) is None
 
     def test_lone_surrogates_in_it_are_replaced_and_that_is_said(self) -> None:
         text = '["\ud83d", "' + "x" * 1_000 + '"]'

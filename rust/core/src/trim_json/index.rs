@@ -290,6 +290,10 @@ impl<'a, T: Unit> Reader<'a, T> {
     fn count_rest(&mut self, container: usize) -> Option<()> {
         let rest = T::rest_of_container(&self.units[self.at..])?;
         self.at += rest.length;
+        let bracket = if self.nodes[container].kind == Kind::Object { b'}' } else { b']' };
+        if self.units[self.at - 1].byte() != bracket {
+            return None;
+        }
         self.nodes[container].count += rest.commas + 1;
         self.close(container);
         Some(())

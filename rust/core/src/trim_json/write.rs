@@ -153,13 +153,14 @@ impl<'a> Writer<'a> {
         let most_cut = if node.kind == Kind::Object { CUT_MEMBERS } else { CUT_ELEMENTS };
         let end = self.price(self.last_end(&values, node)..node.end - 1);
         let whole = inside.checked_sub(end).filter(|_| wants.len() as u64 == node.count);
-        let mut shares = whole.and_then(|room| share::all(&wants, room, most_cut));
-        if shares.is_none() {
-            let marker = self.price_of(&container_marker(node, node.count, true, ""));
-            shares = inside.checked_sub(marker).map(|room| share::first(&wants, room));
+        if let Some(shares) = whole.and_then(|room| share::all(&wants, room, most_cut)) {
+            self.plan(number, &values, &shares, true);
+            return true;
         }
-        let Some(shares) = shares else { return false };
-        self.plan(number, &values, &shares);
+        let marker = self.price_of(&container_marker(node, node.count, true, ""));
+        let Some(room) = inside.checked_sub(marker) else { return false };
+        // Where no marker is needed after all, its room may not do for the spaces at the end.
+        self.plan(number, &values, &share::first(&wants, room), end <= marker);
         true
     }
 
@@ -196,7 +197,7 @@ impl<'a> Writer<'a> {
         values.last().map_or(node.start + 1, |&value| self.nodes[value].end)
     }
 
-    fn plan(&mut self, number: usize, values: &[usize], shares: &Shares) {
+    fn plan(&mut self, number: usize, values: &[usize], shares: &Shares, spaces: bool) {
         let node = &self.nodes[number];
         let shown = shares.0.len();
         self.copy(node.start..node.start + 1);
@@ -208,7 +209,7 @@ impl<'a> Writer<'a> {
             before = self.nodes[value].end;
         }
         self.acts.push(match shown as u64 == node.count {
-            true => Act::Copy(before..node.end),
+            true => Act::Copy(if spaces { before } else { node.end - 1 }..node.end),
             false => Act::End(number, shown as u64),
         });
         self.acts[first..].reverse();
