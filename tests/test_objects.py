@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import copy
 import io
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import pytest
 import turnfit as tf
@@ -32,15 +33,18 @@ class Sent:
         return self.fields
 
 
-def wrapped(message: Any, whole: bool) -> Any:
-    """The message as an object, or with objects in its content."""
-    if whole:
+Way: TypeAlias = Literal["object", "dict with objects", "mapping with objects"]
+
+
+def wrapped(message: Any, way: Way) -> Any:
+    """The message as an object, or as a dict, or one of a class of its own, with objects in it."""
+    if way == "object":
         return Sent(message)
     for key in ("content", "parts", "tool_calls"):
         if isinstance(message.get(key), list):
             things = [Sent(part) if isinstance(part, dict) else part for part in message[key]]
             message = {**message, key: things}
-    return message
+    return message if way == "dict with objects" else OrderedDict(message)
 
 
 @st.composite
@@ -48,7 +52,7 @@ def with_objects(draw: st.DrawFn) -> tuple[Case, list[Any]]:
     case = draw(cases())
     assume(case.format not in NOT_OBJECTS)
     ways = st.lists(
-        st.sampled_from([None, True, False]),
+        st.sampled_from([None, *get_args(Way)]),
         min_size=len(case.messages),
         max_size=len(case.messages),
     )

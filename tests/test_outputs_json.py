@@ -242,7 +242,9 @@ class TestHostile:
         assert "characters left out at offset" in content
 
     @pytest.mark.parametrize("count", [1, 9_000])
-    @pytest.mark.parametrize(("opening", "value", "closing"), [("[", "1", "}"), ("{", '"a":1', "]")])
+    @pytest.mark.parametrize(
+        ("opening", "value", "closing"), [("[", "1", "}"), ("{", '"a":1', "]")]
+    )
     def test_a_bracket_of_the_other_kind_closes_nothing(
         self, count: int, opening: str, value: str, closing: str
     ) -> None:

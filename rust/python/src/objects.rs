@@ -41,13 +41,13 @@ fn plain_within<'py>(value: &Bound<'py, PyAny>, deep: usize) -> PyResult<Option<
     if deep == 0 {
         return Ok(None);
     }
-    if let Ok(dict) = value.cast_exact::<PyDict>() {
+    if let Ok(dict) = value.cast::<PyDict>() {
         return Ok(plain_dict(dict, deep)?.map(Bound::into_any));
     }
-    if let Ok(list) = value.cast_exact::<PyList>() {
+    if let Ok(list) = value.cast::<PyList>() {
         return Ok(plain_list(list, deep)?.map(Bound::into_any));
     }
-    if let Ok(tuple) = value.cast_exact::<PyTuple>() {
+    if let Ok(tuple) = value.cast::<PyTuple>() {
         return Ok(plain_list(&tuple.to_list(), deep)?.map(Bound::into_any));
     }
     if crate::history::is_json(value) {
