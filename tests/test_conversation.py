@@ -270,6 +270,33 @@ def test_native_messages_are_verified_with_what_they_hold() -> None:
         conversation.fit()
 
 
+class Answer:
+    """As pydantic's models are: what the class doesn't declare stands apart."""
+
+    __slots__ = ("__dict__", "__pydantic_extra__")
+
+    def __init__(self) -> None:
+        self.role, self.content = "assistant", "ok"
+        self.__pydantic_extra__ = {"reasoning": "because"}
+
+    def model_dump(self, **_: Any) -> dict[str, Any]:
+        return {**vars(self), **self.__pydantic_extra__}
+
+
+@pytest.mark.parametrize("part", ["declared", "extra"])
+def test_a_change_in_an_object_is_found_wherever_it_keeps_it(part: str) -> None:
+    answer = Answer()
+    conversation = tf.Conversation(POLICY, verify=True)
+    conversation.extend([{"role": "user", "content": "hi"}, answer])
+    conversation.fit()
+    if part == "declared":
+        answer.content = "no"
+    else:
+        answer.__pydantic_extra__["reasoning"] = "for no reason"
+    with pytest.raises(tf.FormatError, match="message 1: it was changed after"):
+        conversation.fit()
+
+
 def test_a_failed_append_is_not_verified_later() -> None:
     conversation = verified()
     with pytest.raises(tf.FormatError):

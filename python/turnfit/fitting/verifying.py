@@ -60,5 +60,6 @@ def _plain(value: Any) -> Any:
             {entry.name: getattr(value, entry.name) for entry in fields(value) if entry.compare},
         ]
     if hasattr(value, "__dict__"):
-        return [name, vars(value)]
+        # What a class of pydantic doesn't declare, its objects keep apart.
+        return [name, vars(value), getattr(value, "__pydantic_extra__", None)]
     return [name, repr(value)]
