@@ -1,0 +1,73 @@
+"""Messages with their results cleared, in whichever format, for policies that aren't turnfit's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+from turnfit import _core
+from turnfit.fitting.frame import new_ledger
+from turnfit.fitting.policy import Policy
+from turnfit.messages.formats import table_of
+from turnfit.messages.reading import Message
+from turnfit.replay.track import Track
+
+__all__ = ["Clearing"]
+
+
+class Clearing:
+    """A history's messages, with the first of their results cleared.
+
+    A result stays where the note in its place would cost more than it.
+    """
+
+    def __init__(self, track: Track) -> None:
+        self._track = track
+
+    def form(self, index: int, count: int) -> Message:
+        """A message with so many of its results cleared, the first ones."""
+        whole, results = self._track.messages[index], self._track.results[index]
+        cleared = self._cleared[index]
+        if count == 0 or cleared is whole:
+            return whole
+        if count >= len(results):
+            return cleared
+        return self._partly(whole, cleared, count)
+
+    def _partly(self, whole: Message, cleared: Message, count: int) -> Message:
+        plain, bare = _core.plain(whole), _core.plain(cleared)
+        key = "parts" if "parts" in plain else "content"
+        blocks = list(plain[key])
+        places = [place for place, block in enumerate(blocks) if self._is_result(plain, key, block)]
+        for place in places[:count]:
+            blocks[place] = bare[key][place]
+        return {**plain, key: blocks}
+
+    def _is_result(self, message: Any, key: str, block: Any) -> bool:
+        table = table_of(self._track.format)
+        rows = _core.read_message(table, 0, {**message, key: [block]})[2]
+        return any(row[0] == "result" for row in rows)
+
+    @cached_property
+    def _cleared(self) -> Sequence[Message]:
+        """All messages, with all results cleared."""
+        ledger = new_ledger(_POLICY, self._track.format)
+        messages = self._track.messages
+        ledger.fill(messages)
+        return ledger.request(messages, _plan_of_most_clearing(ledger))
+
+
+_POLICY = Policy(budget=1, clear_batch=1, worth=1, reasoning="keep")
+
+
+def _plan_of_most_clearing(ledger: _core.Ledger) -> _core.Plan:
+    """The plan that clears all it can and drops nothing: that of the least room for one."""
+    least, most = 0, ledger.tokens
+    while least < most:
+        room = (least + most) // 2
+        if ledger.plan(room, "results", 0, 0, 0).step in ("whole", "results"):
+            most = room
+        else:
+            least = room + 1
+    return ledger.plan(least, "results", 0, 0, 0)

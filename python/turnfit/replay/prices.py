@@ -1,0 +1,130 @@
+"""What requests cost, by a file of prices.
+
+    currency = "USD"
+
+    [models."claude-opus-5"]
+    input = 5.0          # per million tokens
+    cache_read = 0.5
+    cache_write = 6.25
+    output = 25.0
+
+Prices change, so none are shipped: a file is the user's, and says of which day it is.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from typing import Any
+
+from turnfit.errors import TurnfitError
+from turnfit.replay.caching import CacheUse
+from turnfit.tokens.models import plain_model_name
+
+__all__ = ["Price", "PriceError", "Prices"]
+
+_MILLION = 1_000_000
+_DATED = r"(?:[-@]\d{6,8}|-\d{4}-\d\d-\d\d|[-:@]latest|-v\d+(?::\d+)?)*"
+"""What stands behind the name of one model: another version is another model."""
+
+
+class PriceError(TurnfitError, ValueError):
+    """A file of prices that can't be used, or that lacks a model."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Price:
+    """What a model takes, per million tokens.
+
+    Attributes:
+        input: for tokens that come from no cache.
+        output: for tokens of the answer.
+        cache_read: for tokens out of the cache; as `input` where it isn't given.
+        cache_write: for tokens written to the cache; as `input` where it isn't given.
+    """
+
+    input: float
+    output: float = 0.0
+    cache_read: float | None = None
+    cache_write: float | None = None
+
+    def of(self, use: CacheUse, output: int) -> float:
+        """What a request costs.
+
+        >>> Price(input=5.0, output=25.0, cache_read=0.5).of(CacheUse(100_000, 0, 2_000), 500)
+        0.0725
+        """
+        read = self.input if self.cache_read is None else self.cache_read
+        write = self.input if self.cache_write is None else self.cache_write
+        taken = use.read * read + use.written * write + use.uncached * self.input
+        return (taken + output * self.output) / _MILLION
+
+
+@dataclass(frozen=True)
+class Prices:
+    """The prices of several models.
+
+    Attributes:
+        models: by name; a name stands for its dated and tagged forms too.
+        currency: in what they are given.
+    """
+
+    models: Mapping[str, Price]
+    currency: str = "USD"
+
+    @classmethod
+    def from_toml(cls, text: str) -> Prices:
+        """The prices that a TOML document holds, as the module shows it.
+
+        Raises:
+            PriceError: with what is wrong, and where.
+
+        >>> Prices.from_toml('[models."gpt-5.1"]\\ninput = 1.25').of("gpt-5.1-2025-11-13").input
+        1.25
+        """
+        try:
+            values = tomllib.loads(text)
+        except ValueError as error:
+            raise PriceError(f"not TOML: {error}") from None
+        models, currency = values.get("models"), values.get("currency", "USD")
+        if not isinstance(models, dict) or not models:
+            raise PriceError('there are no models; wanted is a table such as [models."gpt-5.1"]')
+        if not isinstance(currency, str):
+            raise PriceError(f"currency must be a text such as USD, not {currency!r}")
+        return cls({name: _price(name, row) for name, row in models.items()}, currency)
+
+    def of(self, model: str | None) -> Price:
+        """The price of a model: by its name, dated and tagged or not.
+
+        Raises:
+            PriceError: for a model that isn't there, and where none is known.
+        """
+        if model is None:
+            raise PriceError("prices need a model, and the history names none")
+        name = plain_model_name(model)
+        known = {plain_model_name(one): price for one, price in self.models.items()}
+        fitting = [one for one in known if re.fullmatch(re.escape(one) + _DATED, name)]
+        if not fitting:
+            near = get_close_matches(name, known, n=1)
+            hint = f"; is it {near[0]!r}?" if near else f"; there are {', '.join(self.models)}"
+            raise PriceError(f"there is no price for {model!r}{hint}")
+        return known[max(fitting, key=len)]
+
+
+_NAMES = tuple(entry.name for entry in fields(Price))
+
+
+def _price(name: str, row: Any) -> Price:
+    if not isinstance(row, dict):
+        raise PriceError(f"models.{name!r} must be a table with input and output")
+    for key, value in row.items():
+        if key not in _NAMES:
+            raise PriceError(f"models.{name!r} has no price {key!r}; there are {', '.join(_NAMES)}")
+        if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
+            raise PriceError(f"models.{name!r}: {key} must be a number from 0 on, not {value!r}")
+    if "input" not in row:
+        raise PriceError(f"models.{name!r} has no input")
+    return Price(**row)

@@ -1,0 +1,322 @@
+"""A recording replayed under policies, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from time import perf_counter
+
+import numpy as np
+
+from turnfit.compaction.event import Event, gone
+from turnfit.compaction.regret import Regret
+from turnfit.replay.blocks import Blocks
+from turnfit.replay.caching import CacheUse, PrefixCache, cache_of, marks_of
+from turnfit.replay.contenders import Contender, Place, Sent, Span, contenders
+from turnfit.replay.prefix import Change, Row
+from turnfit.replay.prices import Price, Prices
+from turnfit.replay.recordings import Recording
+from turnfit.replay.replayed import Played, Replayed, Steps
+from turnfit.replay.rules import CacheRules, cache_rules
+from turnfit.replay.track import Track
+
+__all__ = ["replay"]
+
+
+def replay(
+    recording: Recording,
+    budget: int,
+    *,
+    window: int | None = None,
+    model: str | None = None,
+    policies: Sequence[Contender] = (),
+    prices: Prices | None = None,
+    seconds_per_step: float | None = None,
+    steps: bool = True,
+) -> Replayed:
+    """What policies would have done to recorded work, request by request.
+
+    Those that `contenders` names are tried, and then `policies`. All requests are priced by
+    one measure, the model's, whatever a policy prices by itself.
+
+    Args:
+        recording: the work.
+        budget: the tokens that a request may take.
+        window: what the model accepts at all; what is over it is refused.
+        model: the model's name; that of the recording where it isn't given.
+        policies: more policies, such as `Fitting("mine", turnfit.Policy(...))`.
+        prices: by which it is told what all would have cost.
+        seconds_per_step: how long a step took, for the lifetimes of caches; without it the
+            recorded times tell, and without them nothing ages.
+        steps: keep the figures of each request.
+
+    Raises:
+        HistoryError: if a message can't be read, with the recording's name.
+        BudgetError: if the budget has no room for any message.
+        PriceError: if there is no price for the model.
+
+    >>> call = {"id": "a", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+    >>> messages = [{"role": "user", "content": "Read."}]
+    >>> for _ in range(9):
+    ...     messages.append({"role": "assistant", "tool_calls": [call]})
+    ...     messages.append({"role": "tool", "tool_call_id": "a", "content": "word " * 400})
+    >>> got = replay(Recording(name="nine reads", messages=messages), budget=2_000)
+    >>> [(one.name, one.requests, one.over_budget) for one in got.policies][-1]
+    ('default', 10, 0)
+    """
+    model = recording.model if model is None else model
+    price = prices.of(model) if prices is not None else None
+    track = Track.of(recording, model)
+    rules = cache_rules(model, track.format.name)
+    stage = _Stage(track, window, rules, price, list(track.times(seconds_per_step)), steps)
+    tried = contenders(budget, window=window, model=model, own=policies)
+    return Replayed(
+        recording.name,
+        track.format.name,
+        model,
+        len(track.messages),
+        budget,
+        window,
+        rules,
+        prices.currency if prices is not None else None,
+        [stage.play(one) for one in tried],
+    )
+
+
+class _Stage:
+    """On which policies are tried, one after the other."""
+
+    def __init__(
+        self,
+        track: Track,
+        window: int | None,
+        rules: CacheRules,
+        price: Price | None,
+        times: Sequence[float],
+        steps: bool,
+    ) -> None:
+        self.track = track
+        self.window = window
+        self.rules = rules
+        self.price = price
+        self.times = times
+        self.steps = steps
+        self.blocks = Blocks(track.format, track.tariff)
+        self.blocks.remember(track.messages)
+        self.opening = self.blocks.opening(track.recording.system, track.recording.tools)
+
+    def play(self, contender: Contender) -> Played:
+        """Plays a whole recording."""
+        return _Play(self, contender).to_the_end()
+
+
+class _Play:
+    """One policy on one recording: all that is counted on the way."""
+
+    def __init__(self, stage: _Stage, contender: Contender) -> None:
+        self._stage = stage
+        self._track = track = stage.track
+        self._contender = contender
+        self._played = Played(contender.name, contender.budget)
+        if stage.price is not None:
+            self._played.cost = 0.0
+        self._steps = Steps()
+        self._row = Row(stage.opening)
+        self._cache: PrefixCache = cache_of(stage.rules)
+        self._change: Change = self._row.unchanged
+        self._still: int | None = None
+        self._opening = next(
+            (at for at in range(self._row.count - 1, -1, -1) if self._row.blocks[at].bears), None
+        )
+        self._losses = _Losses(track)
+        self._unread = _Unread(track)
+
+    def to_the_end(self) -> Played:
+        """Makes all requests, and sums up."""
+        player = self._contender.play(self._track)
+        for number, at in enumerate(self._track.requests):
+            started = perf_counter()
+            sent = player.request(at)
+            self._played.seconds += perf_counter() - started
+            self._take(number, at, sent)
+        self._sum_up()
+        return self._played
+
+    def _take(self, number: int, at: int, sent: Sent) -> None:
+        tail = [self._stage.blocks.of(message) for message in sent.tail]
+        before = len(self._row.parts)
+        first, change = self._row.go_on(sent.same, tail)
+        self._change = change.after(self._change)
+        self._set_still(sent)
+        window = self._stage.window
+        refused = window is not None and self._row.tokens + self._contender.output > window
+        use = CacheUse(0, 0, 0) if refused else self._use(number)
+        self._losses.take(at, sent, self._row)
+        self._unread.take(at, self._losses, refused)
+        self._count(number, use, refused)
+        first_changed = first if first < before else -1
+        self._played.start_changes += first_changed >= 0
+        if self._stage.steps:
+            self._note(at, first_changed, use, refused)
+
+    def _set_still(self, sent: Sent) -> None:
+        if sent.still is None:
+            self._still = None
+            return
+        index, block = sent.still
+        head = self._row.parts[index].head
+        self._still = self._row.starts[index] + (0 if block is None else head + block)
+
+    def _use(self, number: int) -> CacheUse:
+        marks = marks_of(self._row, self._opening, self._still) if self._stage.rules.marked else []
+        use = self._cache.read(self._row, self._change, marks, self._stage.times[number])
+        self._change = self._row.unchanged
+        return use
+
+    def _count(self, number: int, use: CacheUse, refused: bool) -> None:
+        played = self._played
+        played.requests += 1
+        played.refused += refused
+        played.over_budget += self._row.tokens > played.budget
+        played.tokens_sent += 0 if refused else self._row.tokens
+        played.cache_read += use.read
+        played.cache_written += use.written
+        played.uncached += use.uncached
+        price = self._stage.price
+        if price is not None and played.cost is not None and not refused:
+            played.cost += price.of(use, self._track.outputs[number])
+
+    def _note(self, at: int, first_changed: int, use: CacheUse, refused: bool) -> None:
+        row, steps = self._row, self._steps
+        whole = self._track.fixed + self._track.sums[at]
+        dropped = self._track.sums[at] - self._losses.held
+        steps.at.append(at)
+        steps.tokens.append(row.tokens)
+        steps.kept.append(row.own)
+        steps.notes.append(row.tokens - row.own)
+        steps.cleared.append(whole - row.tokens - dropped)
+        steps.dropped.append(dropped)
+        steps.first_changed.append(first_changed)
+        steps.read.append(use.read)
+        steps.written.append(use.written)
+        steps.refused.append(refused)
+
+    def _sum_up(self) -> None:
+        played, losses = self._played, self._losses
+        played.cleared = len(losses.cleared)
+        played.dropped_turns, played.dropped_rounds = losses.dropped()
+        played.stale_reasoning = len(losses.stale & self._thinking())
+        played.exposed = losses.exposed()
+        played.results, played.unread = self._unread.counted()
+        if self._stage.steps:
+            played.steps = self._steps
+
+    def _thinking(self) -> set[int]:
+        parts = self._stage.blocks.remember(self._track.messages)
+        return {at for at, one in enumerate(parts) if one.thinks}
+
+
+class _Losses:
+    """What requests had less than the history, at some time or now.
+
+    Attributes:
+        cleared: the results that were cleared at some time.
+        now: those that are cleared now.
+        spans: what of the history is in the request.
+        held: what these messages cost as they were recorded.
+        stale: the messages whose reasoning was made stale.
+    """
+
+    def __init__(self, track: Track) -> None:
+        self._track = track
+        self.cleared: set[Place] = set()
+        self.now: set[Place] = set()
+        self.spans: Sequence[Span] = ()
+        self.held = 0
+        self.stale: set[int] = set()
+        self._gone = np.zeros(len(track.messages), bool)
+        self._events: list[Event] = []
+
+    def take(self, at: int, sent: Sent, row: Row) -> None:
+        """Takes a request."""
+        newly = self._newly_dropped(at, sent)
+        if sent.stale is not None:
+            self.stale.update(sent.stale)
+        lost: set[Place] = set()
+        if sent.cleared is not None:
+            self.now = set(sent.cleared)
+            lost = self.now - self.cleared
+            self.cleared |= lost
+        if newly or lost:
+            indices = tuple(sorted({index for index, _ in lost}))
+            event = Event(
+                kind="clearing", at=at, dropped=tuple(newly), cleared=indices, after=row.tokens
+            )
+            self._events.append(event)
+
+    def _newly_dropped(self, at: int, sent: Sent) -> Sequence[range]:
+        if sent.spans is not None:
+            self.spans = sent.spans
+        self.held = sum(self._track.tokens_of(start, end) for start, end in self.spans)
+        newly: list[int] = []
+        end = 0
+        for start, stop in (*self.spans, (at, at)):
+            if end < start:
+                found = np.flatnonzero(~self._gone[end:start]) + end
+                newly += found.tolist()
+                self._gone[end:start] = True
+            end = max(end, stop)
+        return gone(newly)
+
+    def dropped(self) -> tuple[int, int]:
+        """The turns and, of other turns, the rounds that were dropped at some time."""
+        turns = [at for at in self._track.turns if self._gone[at]]
+        whole = set(turns)
+        rounds = 0
+        opened = iter([*self._track.turns, len(self._gone)])
+        turn, following = -1, next(opened)
+        for at in self._track.rounds:
+            while following <= at:
+                turn, following = following, next(opened)
+            rounds += bool(self._gone[at]) and turn not in whole
+        return len(turns), rounds
+
+    def exposed(self) -> int:
+        """How often something was fetched again that was gone."""
+        if not self._events:
+            return 0
+        recording = self._track.recording
+        regret = Regret.of(
+            recording.messages, self._events, effects=recording.effects, format=self._track.format
+        )
+        return len(regret.findings)
+
+
+class _Unread:
+    """Which results no request held whole: each is looked for in the first one behind it that
+    was not refused, since what is taken out later has been read.
+    """
+
+    def __init__(self, track: Track) -> None:
+        self._track = track
+        self._from = 0
+        self._unread = 0
+
+    def take(self, at: int, losses: _Losses, refused: bool) -> None:
+        """Takes a request."""
+        if refused:
+            return
+        for place in self._new(self._from, at):
+            held = any(start <= place[0] < end for start, end in losses.spans)
+            self._unread += not held or place in losses.now
+        self._from = at
+
+    def counted(self) -> tuple[int, int]:
+        """How many results there were before the last request, and how many went unread."""
+        last = max(self._track.requests, default=0)
+        never = sum(1 for _ in self._new(self._from, last))
+        return sum(1 for _ in self._new(0, last)), self._unread + never
+
+    def _new(self, start: int, end: int) -> Iterator[Place]:
+        for index in range(start, end):
+            for place in self._track.results[index]:
+                yield index, place
