@@ -1,0 +1,124 @@
+"""Many files of recordings, one after the other or through a pool of processes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+
+from turnfit.errors import TurnfitError
+from turnfit.replay.contenders import Contender
+from turnfit.replay.prices import Prices
+from turnfit.replay.recordings import Recording, read_recordings
+from turnfit.replay.replayed import Replayed
+from turnfit.replay.replaying import replay
+
+__all__ = ["ReplayedFile", "recording_files", "replay_all", "replay_files"]
+
+_SUFFIXES = frozenset((".json", ".jsonl", ".ndjson", ".traj", ".md"))
+
+
+@dataclass(frozen=True)
+class ReplayedFile:
+    """What came of a file.
+
+    Attributes:
+        path: the file.
+        replays: its recordings, replayed.
+        errors: what was wrong with the file, or with single recordings of it.
+    """
+
+    path: str
+    replays: Sequence[Replayed]
+    errors: Sequence[str] = ()
+
+
+def recording_files(folder: str | os.PathLike[str]) -> list[Path]:
+    """The files in a folder, and in those below it, that may hold recordings, in their order.
+
+    They are told by their endings: ``.json``, ``.jsonl``, ``.ndjson``, ``.traj``, ``.md``.
+
+    Raises:
+        OSError: if the folder can't be read.
+    """
+    root = Path(folder)
+    os.listdir(root)
+    return sorted(path for path in root.rglob("*") if path.suffix in _SUFFIXES and path.is_file())
+
+
+def replay_files(
+    paths: Iterable[str | os.PathLike[str]],
+    budget: int,
+    *,
+    window: int | None = None,
+    model: str | None = None,
+    policies: Sequence[Contender] = (),
+    prices: Prices | None = None,
+    seconds_per_step: float | None = None,
+    steps: bool = False,
+    jobs: int = 1,
+) -> Iterator[ReplayedFile]:
+    """Files, replayed one by one: what comes does so in their order, however many `jobs`.
+
+    A file that can't be read or holds no history stops nothing; what is wrong is told.
+
+    Args:
+        paths: the files.
+        budget: as for `replay`, and so are those that follow.
+        window: likewise.
+        model: likewise.
+        policies: likewise; with several jobs they must be such as can be pickled.
+        prices: likewise.
+        seconds_per_step: likewise.
+        steps: likewise; many files' figures of each request take much memory.
+        jobs: how many processes share the files.
+    """
+    one = partial(
+        _replay_file,
+        budget=budget,
+        window=window,
+        model=model,
+        policies=tuple(policies),
+        prices=prices,
+        seconds_per_step=seconds_per_step,
+        steps=steps,
+    )
+    names = [os.fspath(path) for path in paths]
+    with ExitStack() as stack:
+        if min(jobs, len(names)) <= 1:
+            yield from map(one, names)
+            return
+        # Started afresh: what this process runs besides can't be forked safely.
+        context = get_context("spawn")
+        workers = min(jobs, len(names))
+        pool = stack.enter_context(ProcessPoolExecutor(workers, mp_context=context))
+        stack.callback(pool.shutdown, cancel_futures=True)
+        yield from pool.map(one, names)
+
+
+def _replay_file(path: str, **options: object) -> ReplayedFile:
+    try:
+        recordings = read_recordings(Path(path).read_bytes(), path)
+    except OSError as error:
+        return ReplayedFile(path, (), [f"{path}: {error.strerror}"])
+    except TurnfitError as error:
+        return ReplayedFile(path, (), [str(error)])
+    return replay_all(path, recordings, **options)
+
+
+def replay_all(path: str, recordings: Iterable[Recording], **options: object) -> ReplayedFile:
+    """Recordings of one file, replayed; those that can't be are told. Options as for `replay`."""
+    replays, errors = [], []
+    for recording in recordings:
+        try:
+            replays.append(replay(recording, **options))  # type: ignore[arg-type]
+        except TurnfitError as error:
+            told = str(error)
+            named = told if told.startswith(recording.name) else f"{recording.name}: {told}"
+            errors.append(named)
+    return ReplayedFile(path, replays, errors)
