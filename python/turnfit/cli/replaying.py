@@ -27,7 +27,7 @@ from turnfit.fitting.policy import Policy
 from turnfit.replay.contenders import Fitting
 from turnfit.replay.many import ReplayedFile, recording_files, replay_all, replay_files
 from turnfit.replay.prices import PriceError, Prices
-from turnfit.replay.recordings import read_recordings
+from turnfit.replay.reading import read_recordings
 from turnfit.replay.replayed import Replayed, totals
 from turnfit.writing import write_file
 

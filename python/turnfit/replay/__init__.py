@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from turnfit.replay.contenders import Contender, DropOldest, Fitting, KeepLast, Nothing, contenders
+from turnfit.replay.many import ReplayedFile, recording_files, replay_files
 from turnfit.replay.prices import Price, PriceError, Prices
+from turnfit.replay.reading import read_recordings
 from turnfit.replay.recordings import Recording
 from turnfit.replay.replayed import Played, Replayed, Steps, Totals, totals
 from turnfit.replay.replaying import replay
@@ -22,10 +24,14 @@ __all__ = [
     "Prices",
     "Recording",
     "Replayed",
+    "ReplayedFile",
     "Steps",
     "Totals",
     "cache_rules",
     "contenders",
+    "read_recordings",
+    "recording_files",
     "replay",
+    "replay_files",
     "totals",
 ]

@@ -1,4 +1,4 @@
-"""Messages with their results cleared, in whichever format, for policies that aren't turnfit's."""
+"""Messages with their results cleared, in whichever format."""
 
 from __future__ import annotations
 
@@ -19,14 +19,19 @@ __all__ = ["Clearing"]
 class Clearing:
     """A history's messages, with the first of their results cleared.
 
-    A result stays where the note in its place would cost more than it.
+    Args:
+        track: the history.
+        policy: its notes are used, and what it never clears stays.
     """
 
-    def __init__(self, track: Track) -> None:
+    def __init__(self, track: Track, policy: Policy) -> None:
         self._track = track
+        self._policy = policy
 
     def form(self, index: int, count: int) -> Message:
-        """A message with so many of its results cleared, the first ones."""
+        """A message with so many of its results cleared, the first ones; the message itself
+        where none of them can be.
+        """
         whole, results = self._track.messages[index], self._track.results[index]
         cleared = self._cleared[index]
         if count == 0 or cleared is whole:
@@ -52,13 +57,10 @@ class Clearing:
     @cached_property
     def _cleared(self) -> Sequence[Message]:
         """All messages, with all results cleared."""
-        ledger = new_ledger(_POLICY, self._track.format)
+        ledger = new_ledger(self._policy, self._track.format)
         messages = self._track.messages
         ledger.fill(messages)
         return ledger.request(messages, _plan_of_most_clearing(ledger))
-
-
-_POLICY = Policy(budget=1, clear_batch=1, worth=1, reasoning="keep")
 
 
 def _plan_of_most_clearing(ledger: _core.Ledger) -> _core.Plan:

@@ -11,8 +11,9 @@ from turnfit.fitting.caching import block_of
 from turnfit.fitting.conversation import Conversation
 from turnfit.fitting.fitted import Fitted
 from turnfit.fitting.policy import Policy
-from turnfit.messages.reading import Message
+from turnfit.replay.blocks import Parts
 from turnfit.replay.clearing import Clearing
+from turnfit.replay.forms import Forms, is_plain, kept_before, place_in_request
 from turnfit.replay.track import Track
 
 __all__ = [
@@ -35,7 +36,7 @@ class Sent(NamedTuple):
 
     Attributes:
         same: with how many messages of the request before it begins; it may be more.
-        tail: the messages behind these.
+        tail: the messages behind these, as blocks.
         spans: what of the history is in it, as ranges of indices; None as before, and more.
         cleared: the results that are cleared in it, by message and place; None as before.
         still: the message of the request, and the block of it, that changes next.
@@ -43,7 +44,7 @@ class Sent(NamedTuple):
     """
 
     same: int
-    tail: Sequence[Message]
+    tail: Sequence[Parts]
     spans: Sequence[Span] | None = None
     cleared: Collection[Place] | None = None
     still: tuple[int, int | None] | None = None
@@ -125,7 +126,7 @@ class _Whole:
 
     def request(self, at: int) -> Sent:
         same, self._at = self._at, at
-        return Sent(same, self._track.messages[same:at], [(0, at)])
+        return Sent(same, self._track.parts[same:at], [(0, at)])
 
 
 @dataclass(frozen=True)
@@ -157,9 +158,9 @@ class _Dropping:
         start, before = self._fitting_start(at), self._start
         moved = start != before
         same = preamble if moved else preamble + max(0, self._at - before)
-        tail = track.messages[start if moved else max(self._at, start) : at]
+        tail = track.parts[start if moved else max(self._at, start) : at]
         if self._at == 0:
-            same, tail = 0, [*track.messages[:preamble], *track.messages[start:at]]
+            same, tail = 0, [*track.parts[:preamble], *track.parts[start:at]]
         self._start, self._at = start, at
         stale = range(start, at) if moved else None
         return Sent(same, tail, [(0, preamble), (start, at)], stale=stale)
@@ -198,7 +199,8 @@ class _Keeping:
     def __init__(self, track: Track, keep: int) -> None:
         self._track = track
         self._keep = keep
-        self._clearing = Clearing(track)
+        self._clearing = Clearing(track, Policy(budget=1, clear_batch=1, worth=1))
+        self._forms: dict[Place, Parts] = {}
         self._places = [(at, place) for at, places in enumerate(track.results) for place in places]
         self._at = 0
         self._gone = 0
@@ -210,16 +212,23 @@ class _Keeping:
         newly = self._places[self._gone : gone]
         self._cleared.update(newly)
         same = min(self._at, newly[0][0]) if newly else self._at
-        tail = self._track.messages[same:at]
+        tail = self._track.parts[same:at]
         last = newly[-1][0] + 1 if newly else same
         tail[: max(0, last - same)] = [self._form(index) for index in range(same, last)]
         stale = range(same, self._at) if newly else None
         self._at, self._gone = at, gone
         return Sent(same, tail, [(0, at)], self._cleared, self._still(results), stale)
 
-    def _form(self, index: int) -> Message:
+    def _form(self, index: int) -> Parts:
         places = self._track.results[index]
-        return self._clearing.form(index, sum((index, place) in self._cleared for place in places))
+        count = sum((index, place) in self._cleared for place in places)
+        if count == 0:
+            return self._track.parts[index]
+        form = self._forms.get((index, count))
+        if form is None:
+            form = self._track.blocks.of(self._clearing.form(index, count))
+            self._forms[index, count] = form
+        return form
 
     def _still(self, results: int) -> tuple[int, int | None] | None:
         if self._gone >= results:
@@ -261,6 +270,7 @@ class _Fitted:
         self._conversation = Conversation(
             policy, system=recording.system, tools=recording.tools, format=track.format
         )
+        self._forms = Forms(track, policy)
         self._at = 0
         self._sent = 0
         self._last: Fitted | None = None
@@ -282,46 +292,35 @@ class _Fitted:
         if change is not None or fitted._plan.kept[-1][1] != at:
             return None
         same = self._sent
-        tail = self._track.messages[self._at : at]
+        tail = self._track.parts[self._at : at]
         self._sent += len(tail)
-        self._find_still(fitted, None)
+        self._find_still(fitted, has_moved=False)
         return Sent(same, tail, fitted._plan.kept, still=self._still)
 
     def _changed(self, fitted: Fitted, before: Fitted | None) -> Sent:
-        messages = fitted.messages
-        self._sent = len(messages)
         same = _same(fitted, before) if before is not None else 0
-        self._find_still(fitted, messages)
-        origins = fitted._source.origins if fitted._source else None
-        cleared = {
-            (index if origins is None else origins[index], place)
-            for index, place, _, _ in fitted._ledger.cleared(fitted._plan)
-        }
-        stale = [
-            index if origins is None else origins[index]
-            for index, _, _ in fitted._ledger.stale(fitted._plan)
-        ]
-        return Sent(
-            same,
-            messages[same:],
-            _spans(fitted),
-            {(at, place) for at, place in cleared if at is not None},
-            self._still,
-            [at for at in stale if at is not None],
-        )
+        cleared = fitted._ledger.cleared(fitted._plan)
+        stale = fitted._ledger.stale(fitted._plan)
+        same, tail = self._forms.tail(fitted, same, cleared, stale)
+        self._sent = same + len(tail)
+        self._find_still(fitted, has_moved=True)
+        origins: Any = fitted._source.origins if fitted._source else range(fitted._plan.messages)
+        places = {(origins[index], place) for index, place, _, _ in cleared}
+        lost = [origins[index] for index, _, _ in stale]
+        return Sent(same, tail, _spans(fitted), places, self._still, lost)
 
-    def _find_still(self, fitted: Fitted, messages: list[Message] | None) -> None:
+    def _find_still(self, fitted: Fitted, *, has_moved: bool) -> None:
         """Where the request changes next; it is looked for again where it may have moved."""
-        if fitted._source is not None:
+        if not is_plain(fitted):
             self._next = self._still = None
             return
         now = fitted._ledger.next_clearable(fitted._plan)
-        if messages is None and now == self._next:
+        if not has_moved and now == self._next:
             return
         self._next, self._still = now, None
         if now is not None:
             index, place = now
-            at = _index_in_request(fitted, index, messages, self._sent)
+            at = place_in_request(fitted, index)
             self._still = at, _block(self._track, index, place)
 
 
@@ -333,9 +332,8 @@ def _block(track: Track, index: int, place: int) -> int | None:
 
 
 def _are_of_one(before: Fitted, now: Fitted) -> bool:
-    """Whether both are plans of one ledger, that stand in the request as they are."""
-    plain = before._source is None is now._source and now._format.join is None
-    return plain and before._ledger is now._ledger
+    """Whether both are plans of one ledger, of which nothing was changed before or after."""
+    return is_plain(before) and is_plain(now) and before._ledger is now._ledger
 
 
 def _same(fitted: Fitted, before: Fitted) -> int:
@@ -343,22 +341,7 @@ def _same(fitted: Fitted, before: Fitted) -> int:
     if not _are_of_one(before, fitted):
         return 0
     change = fitted._ledger.kept(before._plan, fitted._plan)[0]
-    return 0 if change is None else _kept_before(fitted, change)
-
-
-def _kept_before(fitted: Fitted, index: int) -> int:
-    return sum(max(0, min(end, index) - start) for start, end in fitted._plan.kept)
-
-
-def _index_in_request(
-    fitted: Fitted, index: int, messages: Sequence[Message] | None, count: int
-) -> int:
-    """Where a message of the history stands in the request: perhaps behind a note."""
-    at = _kept_before(fitted, index)
-    notes = count - _kept_before(fitted, fitted._plan.messages)
-    if messages is not None and messages[at] is fitted._history[index]:
-        return at
-    return at + notes if fitted._plan.kept[0][1] <= index else at
+    return 0 if change is None else kept_before(fitted, change)
 
 
 def _spans(fitted: Fitted) -> list[Span]:

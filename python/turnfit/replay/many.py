@@ -14,7 +14,8 @@ from pathlib import Path
 from turnfit.errors import TurnfitError
 from turnfit.replay.contenders import Contender
 from turnfit.replay.prices import Prices
-from turnfit.replay.recordings import Recording, read_recordings
+from turnfit.replay.reading import read_recordings
+from turnfit.replay.recordings import Recording
 from turnfit.replay.replayed import Replayed
 from turnfit.replay.replaying import replay
 

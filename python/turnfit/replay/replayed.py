@@ -167,7 +167,7 @@ class Totals:
     name: str
     histories: int = 0
     finished: int = 0
-    sums: dict[str, float] = field(default_factory=dict)
+    sums: dict[str, float | None] = field(default_factory=dict)
 
     def add(self, played: dict[str, Any]) -> None:
         """Counts a recording, by `Played.as_dict`."""

@@ -9,7 +9,6 @@ import numpy as np
 
 from turnfit.compaction.event import Event, gone
 from turnfit.compaction.regret import Regret
-from turnfit.replay.blocks import Blocks
 from turnfit.replay.caching import CacheUse, PrefixCache, cache_of, marks_of
 from turnfit.replay.contenders import Contender, Place, Sent, Span, contenders
 from turnfit.replay.prefix import Change, Row
@@ -100,9 +99,7 @@ class _Stage:
         self.price = price
         self.times = times
         self.steps = steps
-        self.blocks = Blocks(track.format, track.tariff)
-        self.blocks.remember(track.messages)
-        self.opening = self.blocks.opening(track.recording.system, track.recording.tools)
+        self.opening = track.blocks.opening(track.recording.system, track.recording.tools)
 
     def play(self, contender: Contender) -> Played:
         """Plays a whole recording."""
@@ -142,9 +139,8 @@ class _Play:
         return self._played
 
     def _take(self, number: int, at: int, sent: Sent) -> None:
-        tail = [self._stage.blocks.of(message) for message in sent.tail]
         before = len(self._row.parts)
-        first, change = self._row.go_on(sent.same, tail)
+        first, change = self._row.go_on(sent.same, sent.tail)
         self._change = change.after(self._change)
         self._set_still(sent)
         window = self._stage.window
@@ -211,8 +207,7 @@ class _Play:
             played.steps = self._steps
 
     def _thinking(self) -> set[int]:
-        parts = self._stage.blocks.remember(self._track.messages)
-        return {at for at, one in enumerate(parts) if one.thinks}
+        return {at for at, one in enumerate(self._track.parts) if one.thinks}
 
 
 class _Losses:

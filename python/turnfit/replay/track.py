@@ -13,6 +13,7 @@ from turnfit.messages.estimate import system_tokens, tools_tokens
 from turnfit.messages.formats import format_of, table_of
 from turnfit.messages.formats.table import Format
 from turnfit.messages.reading import Message
+from turnfit.replay.blocks import Blocks, Parts
 from turnfit.replay.recordings import Recording
 from turnfit.tokens.profiles import Tariff, frames_in, tariff_of
 
@@ -65,6 +66,16 @@ class Track:
             results,
             [any(row[0] == "call" for row in rows) for _, _, rows in read],
         )
+
+    @cached_property
+    def blocks(self) -> Blocks:
+        """Splits messages into blocks; it has those of the recording."""
+        return Blocks(self.format, self.tariff)
+
+    @cached_property
+    def parts(self) -> list[Parts]:
+        """The messages as blocks."""
+        return self.blocks.remember(self.messages)
 
     @property
     def messages(self) -> list[Message]:

@@ -1,4 +1,4 @@
-"""AgentBench's example dialogues (https://github.com/THUDM/AgentBench): texts or messages by name."""
+"""AgentBench's example dialogues (https://github.com/THUDM/AgentBench), each under its name."""
 
 from __future__ import annotations
 

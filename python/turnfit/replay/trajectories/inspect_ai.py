@@ -1,4 +1,4 @@
-"""Inspect's logs as JSON (https://inspect.aisi.org.uk/eval-logs.html): a history for each sample."""
+"""Inspect's logs as JSON (https://inspect.aisi.org.uk/eval-logs.html), sample by sample."""
 
 from __future__ import annotations
 
