@@ -7,6 +7,7 @@ from itertools import accumulate, takewhile
 from typing import Any
 
 import turnfit as tf
+
 from support.subagents import Message, opening, rounds
 
 __all__ = ["POLICIES", "made_up", "replayed", "subagent"]
@@ -81,7 +82,7 @@ def row(fitted: tf.Fitted, at: int, before: list[Message], whole: int) -> dict[s
         "written": fitted.tokens - read,
         "refused": fitted.tokens > WINDOW,
         "results": len(fitted.cleared),
-        "rounds": len(fitted.dropped),
+        "rounds": sum(map(len, fitted.dropped)) // 2,
     }
 
 

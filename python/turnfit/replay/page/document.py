@@ -9,14 +9,14 @@ from typing import Any
 from turnfit.replay.page.bars import KINDS, bars
 from turnfit.replay.page.figures import many, whole
 from turnfit.replay.page.frame import limits, top_of
-from turnfit.replay.page.lines import Line, laid_over
-from turnfit.replay.page.markup import Markup, join, raw, tag, text
+from turnfit.replay.page.lines import STYLES, Line, laid_over
+from turnfit.replay.page.markup import Markup, raw, tag, text
 from turnfit.replay.page.probe import probe
 from turnfit.replay.page.reading import Replay, Run, read
 from turnfit.replay.page.scale import Scale
 from turnfit.replay.page.stacked import stacked, summary
-from turnfit.replay.page.tables import badged, figures, histories, side_by_side
-from turnfit.replay.page.totals import Total, totals
+from turnfit.replay.page.tables import badged, figures, histories, laid_figures, side_by_side
+from turnfit.replay.page.totals import Total, badge, totals
 from turnfit.replay.page.words import headline, paid, replayed
 
 __all__ = ["page"]
@@ -67,7 +67,9 @@ def page(replays: Sequence[Mapping[str, Any]], *, title: str = "Replayed histori
         tag("style", _packaged("page.css")),
     )
     main = tag("main", _opening(title, histories_, given), *_sections(histories_, given))
-    body = tag("body", _packaged("marks.svg"), main, _closing(), tag("script", _packaged("page.js")))
+    body = tag(
+        "body", _packaged("marks.svg"), main, _closing(), tag("script", _packaged("page.js"))
+    )
     return f"<!DOCTYPE html>\n{tag('html', head, body, lang='en')}\n"
 
 
@@ -106,7 +108,10 @@ def _section(title: str, *inside: Markup) -> Markup:
 
 
 def _kinds() -> Markup:
-    swatches = (_key(tag("rect", width="28", height="14", class_=f"{css} part"), name) for _, css, name in KINDS)
+    swatches = (
+        _key(tag("rect", width="28", height="14", class_=f"{css} part"), name)
+        for _, css, name in KINDS
+    )
     return tag("ul", *swatches, class_="legend")
 
 
@@ -126,7 +131,7 @@ def _history(key: str, replay: Replay, places: Mapping[str, Total], columns: int
     told = tag("p", text(", ".join(fact for fact in facts if fact)), class_="facts")
     if not replay.steps:
         return _section(replay.name, told, tag("p", text("No request was made.")))
-    scale = Scale(replay.steps, top_of(replay), columns)
+    scale = Scale(replay.steps, top_of(replay, max(replay.whole, replay.largest)), columns)
     panels = (
         _panel(f"{key}r{number}", key, number, replay, run, places[run.name], scale)
         for number, run in enumerate(replay.runs)
@@ -136,7 +141,7 @@ def _history(key: str, replay: Replay, places: Mapping[str, Total], columns: int
         told,
         *_overlays(key, replay, places, scale),
         tag("h3", text("Each policy by itself")),
-        _legend(),
+        _legend(replay),
         tag("div", *panels, class_="panels"),
         probe(key, replay, places, columns),
     )
@@ -145,20 +150,41 @@ def _history(key: str, replay: Replay, places: Mapping[str, Total], columns: int
 def _overlays(
     key: str, replay: Replay, places: Mapping[str, Total], scale: Scale
 ) -> Iterator[Markup]:
+    def _laid(title: str, lines: Sequence[Line]) -> Markup:
+        rows = [(places[run.name], values) for _, run, values in lines]
+        return laid_figures(title, rows, replay.steps)
+
     sizes: list[Line] = [(places[run.name].place, run, run.steps["tokens"]) for run in replay.runs]
     paid_: list[Line] = [(places[run.name].place, run, run.paid) for run in replay.runs]
     title = "Size of each request"
+    scale = scale._replace(top=top_of(replay, replay.largest))
     drawn = laid_over(f"{key}-sizes", title, scale, sizes, limits(scale, replay), refused=True)
-    yield _figure(key, "tokens", title, "Tokens, request by request.", drawn)
+    names = _names(sizes)
+    yield _figure(
+        key, "tokens", title, "Tokens, request by request.", drawn, names, _laid(title, sizes)
+    )
     top = 1.06 * max(max(run.paid, default=0) for run in replay.runs) or 1
     title = "Tokens that the prefix cache didn't give, so far"
     drawn = laid_over(f"{key}-paid", title, scale._replace(top=top), paid_)
-    yield _figure(key, "paid", title, "Summed up request by request; these cost the most.", drawn)
+    told = "Summed up request by request; these cost the most."
+    yield _figure(key, "paid", title, told, drawn, names, _laid(title, paid_))
 
 
-def _figure(key: str, kind: str, title: str, told: str, drawn: Markup, run: int | None = None) -> Markup:
+def _names(lines: Sequence[Line]) -> Markup:
+    """Which line is which, for where there is no room for names beside them."""
+    keys = (
+        _key(
+            tag("line", x1="0", x2="28", y1="7", y2="7", class_=f"line style{place % STYLES}"),
+            f"{badge(place)} {run.name}",
+        )
+        for place, run, _ in lines
+    )
+    return tag("ul", *keys, class_="legend narrow")
+
+
+def _figure(key: str, kind: str, title: str, told: str, *drawn: Markup) -> Markup:
     head = tag("figcaption", tag("h3", text(title)), tag("p", text(told)))
-    return tag("figure", head, drawn, data_source=f"{key}-data", data_kind=kind, data_run=run)
+    return tag("figure", head, *drawn, data_source=f"{key}-data", data_kind=kind)
 
 
 def _panel(
@@ -169,14 +195,21 @@ def _panel(
     return tag("figure", head, stacked(key, replay, run, scale), figures(run), **data)
 
 
-def _legend() -> Markup:
-    swatches = [_key(tag("rect", width="28", height="14", class_=f"{layer} part"), name)
-                for layer, name in _LAYERS.items()]
-    swatches += [
-        _key(tag("path", d="M8 3v8M14 3v8M20 3v8", class_="broke"), "the cache broke: the start changed"),
-        _key(tag("use", href="#mark-refused", x="14", y="7"), "refused: over the window"),
+def _legend(replay: Replay) -> Markup:
+    """What stands in the charts of this history; what isn't there isn't explained."""
+    broke = tag("path", d="M8 3v8M14 3v8M20 3v8", class_="broke")
+    keys = [
+        _key(tag("rect", width="28", height="14", class_=f"{layer} part"), name)
+        for layer, name in _LAYERS.items()
+        if layer == "kept" or any(any(run.steps[layer]) for run in replay.runs)
     ]
-    return tag("ul", *swatches, class_="legend")
+    if any(run.breaks for run in replay.runs):
+        keys.append(_key(broke, "the cache broke: the request's start changed"))
+    if any(run.refusals for run in replay.runs):
+        keys.append(
+            _key(tag("use", href="#mark-refused", x="14", y="7"), "refused: over the window")
+        )
+    return tag("ul", *keys, class_="legend")
 
 
 def _closing() -> Markup:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from turnfit.replay.page.markup import Markup, join, text
+from turnfit.replay.page.markup import Markup, join
 
-__all__ = ["listed", "many", "money", "share", "short", "whole"]
+__all__ = ["cut", "listed", "many", "money", "share", "short", "whole"]
+
+_TOGETHER = "\N{NO-BREAK SPACE}"
 
 
 def whole(number: float) -> str:
@@ -32,29 +34,29 @@ def short(number: float) -> str:
 
 
 def money(cost: float | None, currency: str) -> str:
-    """A cost with its currency; a dash where it isn't known.
+    r"""A cost with its currency; a dash where it isn't known.
 
-    >>> money(12.5, "USD"), money(0.00123, "USD"), money(None, "USD")
-    ('12.50 USD', '0.00123 USD', '–')
+    >>> [money(cost, "USD") for cost in (12.5, 0.00123, None)]
+    ['12.50\xa0USD', '0.00123\xa0USD', '–']
     """
     if cost is None:
         return "–"
     figure = f"{cost:,.2f}" if cost >= 0.1 or not cost else f"{cost:.3g}"
-    return f"{figure} {currency}".rstrip()
+    return f"{figure}{_TOGETHER}{currency}" if currency else figure
 
 
 def share(part: float, of: float) -> str:
-    """Percent; 100 % only where it is all, and 0 % only where it is nothing.
+    r"""Percent; 100 % only where it is all, and 0 % only where it is nothing.
 
     >>> share(1, 3), share(9_999, 10_000), share(1, 10_000), share(0, 0)
-    ('33 %', 'over 99 %', 'under 1 %', '0 %')
+    ('33\xa0%', 'over 99\xa0%', 'under 1\xa0%', '0\xa0%')
     """
     percent = 100 * part / of if of else 0
     if 99 < percent < 100:
-        return "over 99 %"
+        return f"over 99{_TOGETHER}%"
     if 0 < percent < 1:
-        return "under 1 %"
-    return f"{percent:.0f} %"
+        return f"under 1{_TOGETHER}%"
+    return f"{percent:.0f}{_TOGETHER}%"
 
 
 def many(count: float, thing: str, things: str | None = None) -> str:
@@ -64,6 +66,18 @@ def many(count: float, thing: str, things: str | None = None) -> str:
     ('1 history', '1,200 requests')
     """
     return f"{whole(count)} {thing if count == 1 else things or thing + 's'}"
+
+
+def cut(name: str, most: int) -> str:
+    """A name with so many letters at most; what is left out is its middle.
+
+    >>> cut("policies/strict.toml", 12), cut("default", 12)
+    ('polic…t.toml', 'default')
+    """
+    if len(name) <= most:
+        return name
+    end = most // 2
+    return f"{name[: most - end - 1]}…{name[-end:]}"
 
 
 def listed(parts: Sequence[Markup]) -> Markup:

@@ -21,9 +21,8 @@ _CLOSE = 0.07
 """Shares of the height; labels nearer to each other would touch."""
 
 
-def top_of(replay: Replay) -> float:
-    """The value at the upper edge: above all sizes, and above the limits that are near."""
-    most = max((max(run.whole, run.largest) for run in replay.runs), default=0)
+def top_of(replay: Replay, most: float) -> float:
+    """The value at the upper edge: above all that is drawn, and above the limits near it."""
     near = [limit for limit in (replay.budget, replay.window) if limit and limit <= _FAR * most]
     return 1.06 * max(most, *near, 1)
 
@@ -73,6 +72,7 @@ def _axes(scale: Scale) -> Iterator[Markup]:
         y = scale.down(value)
         yield tag("line", x1="0", x2="100%", y1=y, y2=y, class_="axis" if value == 0 else "grid")
         yield tag("text", text(short(value)), x="0", dx="-8", y=y, dy="0.32em", class_="tick up")
+    yield tag("text", text("request"), x="0", dx="-8", y="100%", dy="28", class_="tick up")
     for step in _numbered(scale.steps):
         yield tag(
             "text", text(whole(step)), x=scale.across(step - 1), y="100%", dy="28", class_="tick"
@@ -89,11 +89,11 @@ def limits(scale: Scale, replay: Replay) -> Markup:
     named = (("window", replay.window), ("budget", replay.budget))
     given = [(name, limit) for name, limit in named if limit]
     drawn = [(name, limit) for name, limit in given if limit <= scale.top]
-    above = [f"{name} {whole(limit)}" for name, limit in given if limit > scale.top]
+    above = [f"{name} {short(limit)}" for name, limit in given if limit > scale.top]
     lines = [_limit(scale, name, limit, _crowded(scale, limit, drawn)) for name, limit in drawn]
     if above:
-        told = text(f"{', '.join(above)}: above this chart")
-        lines.append(tag("text", told, x="100%", y="0", dy="-4", class_="tick up"))
+        told = text(f"above this chart: {', '.join(above)}")
+        lines.append(tag("text", told, x="0", y="0", dx="-8", dy="-8", class_="label faint"))
     return join(lines)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from turnfit.replay.page.figures import short
+from turnfit.replay.page.figures import cut, short
 from turnfit.replay.page.frame import chart, stretched
 from turnfit.replay.page.markup import Markup, join, tag, text
 from turnfit.replay.page.reading import Run
@@ -59,19 +59,28 @@ def _crosses(scale: Scale, lines: Sequence[Line]) -> Iterator[Markup]:
 
 def _labels(scale: Scale, lines: Sequence[Line]) -> Iterator[Markup]:
     """Each line's name at the right, led to from its end, none upon another."""
-    ends = sorted((scale.y(values[-1]) * _PIXELS / 1000, line) for line in lines if (values := line[2]))
+    ends = sorted(
+        (scale.y(values[-1]) * _PIXELS / 1000, line) for line in lines if (values := line[2])
+    )
     for (end, (place, run, values)), y in zip(ends, _spread([end for end, _ in ends]), strict=True):
         x = f"{100 * len(values) / scale.steps:.4g}%"
         low, high = f"{end / _PIXELS:.2%}", f"{y / _PIXELS:.2%}"
         lead = [
             tag("line", x1=x, x2="100%", y1=low, y2=low, class_="lead"),
-            tag("svg", tag("line", x1="0", x2="12", y1="0", y2=round(y - end, 1), class_="lead"),
-                x="100%", y=low, overflow="visible"),
+            tag(
+                "svg",
+                tag("line", x1="0", x2="12", y1="0", y2=round(y - end, 1), class_="lead"),
+                x="100%",
+                y=low,
+                overflow="visible",
+            ),
         ]
-        name = tag("tspan", text(_cut(run.name)), class_="name", dx="5")
+        name = tag("tspan", text(cut(run.name, _LONG)), class_="name", dx="5")
         letter = tag("tspan", text(badge(place)), class_="strong")
         css = f"label ink{place % STYLES}"
-        yield join([*lead, tag("text", letter, name, x="100%", dx="15", y=high, dy="0.32em", class_=css)])
+        yield join(
+            [*lead, tag("text", letter, name, x="100%", dx="15", y=high, dy="0.32em", class_=css)]
+        )
 
 
 def _spread(places: Sequence[float]) -> list[float]:
@@ -84,7 +93,3 @@ def _spread(places: Sequence[float]) -> list[float]:
         spread[n] = min(spread[n], floor)
         floor = spread[n] - _APART
     return spread
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= _LONG else f"{name[: _LONG - 1]}…"

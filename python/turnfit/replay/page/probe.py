@@ -37,4 +37,11 @@ def _told(badge: str, run: Run, spans: list[range]) -> dict[str, Any]:
     told = {key: [run.steps[key][step] for step in steps] for key in _KEYS}
     refused = [int(run.steps["refused"][step]) for step in steps]
     paid = [run.paid[step] for step in steps]
-    return {"badge": badge, "name": run.name, "step": steps, **told, "refused": refused, "paid": paid}
+    return {
+        "badge": badge,
+        "name": run.name,
+        "step": steps,
+        **told,
+        "refused": refused,
+        "paid": paid,
+    }

@@ -28,7 +28,17 @@ SUMS = (
 )
 """The figures of a policy that can be summed over histories."""
 
-_COLUMNS = ("tokens", "at", "kept", "notes", "cleared", "dropped", "first_changed", "read", "refused")
+_COLUMNS = (
+    "tokens",
+    "at",
+    "kept",
+    "notes",
+    "cleared",
+    "dropped",
+    "first_changed",
+    "read",
+    "refused",
+)
 
 
 @dataclass(frozen=True)
@@ -55,7 +65,9 @@ class Run:
 
     def layers(self) -> list[list[int]]:
         """What was kept, and above it notes, what was cleared, and what was dropped."""
-        parts = zip(*(self.steps[key] for key in ("kept", "notes", "cleared", "dropped")), strict=True)
+        parts = zip(
+            *(self.steps[key] for key in ("kept", "notes", "cleared", "dropped")), strict=True
+        )
         sums = [tuple(accumulate(part)) for part in parts]
         return [[row[layer] for row in sums] for layer in range(4)]
 
@@ -102,6 +114,11 @@ class Replay:
     def whole(self) -> int:
         """Tokens of the history as it was recorded, as far as a policy came."""
         return max((run.whole for run in self.runs), default=0)
+
+    @cached_property
+    def largest(self) -> int:
+        """Tokens of the largest request under any policy."""
+        return max((run.largest for run in self.runs), default=0)
 
     @cached_property
     def steps(self) -> int:

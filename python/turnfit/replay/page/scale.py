@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from math import ceil, floor, log10
 from typing import NamedTuple
@@ -35,7 +36,7 @@ def columns_of(count: int, columns: int) -> Iterator[range]:
     """
     columns = min(count, columns)
     edges = [column * count // columns for column in range(columns + 1)] if columns else [0]
-    return (range(start, end) for start, end in zip(edges, edges[1:], strict=False))
+    return (range(start, end) for start, end in itertools.pairwise(edges))
 
 
 class Scale(NamedTuple):

@@ -14,8 +14,8 @@ __all__ = ["LAYERS", "stacked", "summary"]
 
 LAYERS = ("kept", "notes", "cleared", "dropped")
 """From the axis upwards."""
-_CROSSES = 48
-"""As many as have room side by side; more are drawn as one per place."""
+_CROSSES, _TICKS = 48, 120
+"""As many as have room side by side; of those in one place the first is drawn."""
 
 
 def stacked(key: str, replay: Replay, run: Run, scale: Scale) -> Markup:
@@ -31,7 +31,7 @@ def stacked(key: str, replay: Replay, run: Run, scale: Scale) -> Markup:
         scale,
         tag("defs", *(_area(key, layer, areas[layer]) for layer in shown)),
         *(_fill(key, layer) for layer in reversed(shown)),
-        stretched(tag("use", href=f"#{key}-{'notes' if 'notes' in shown else 'kept'}", class_="sent")),
+        *_outlines(key, shown),
         limits(scale, replay),
         *_broken(scale, run),
         *_refused(scale, run),
@@ -44,11 +44,15 @@ def summary(run: Run) -> str:
         f"{many(len(run), 'request')}, the largest of {many(run.largest, 'token')}",
         f"{many(run.sums['cleared'], 'result')} cleared" if run.sums["cleared"] else "",
         _dropped(run),
-        f"start changed {many(run.sums['start_changes'], 'time')}",
+        _changed(run.sums["start_changes"]),
         f"{whole(run.sums['refused'])} refused" if run.sums["refused"] else "",
         "" if run.finished else "did not finish",
     ]
     return "; ".join(part for part in parts if part)
+
+
+def _changed(times: float) -> str:
+    return f"start changed {many(times, 'time')}" if times else "start never changed"
 
 
 def _dropped(run: Run) -> str:
@@ -75,15 +79,25 @@ def _fill(key: str, layer: str) -> Markup:
     return tag("rect", width="100%", height="100%", fill=pattern, clip_path=clip)
 
 
+def _outlines(key: str, shown: list[str]) -> Iterator[Markup]:
+    """Lines around what was sent, and around the whole history."""
+    sent = "notes" if "notes" in shown else "kept"
+    if shown[-1] != sent:
+        yield stretched(tag("use", href=f"#{key}-{shown[-1]}", class_="whole"))
+    yield stretched(tag("use", href=f"#{key}-{sent}", class_="sent"))
+
+
 def _broken(scale: Scale, run: Run) -> Iterator[Markup]:
     """A tick under the axis for each request, or column of them, that broke the cache."""
-    steps = scale.marks(run.breaks, scale.columns)
+    steps = scale.marks(run.breaks, _TICKS)
     if not steps:
         yield NOTHING
         return
     middles = "".join(f"M{scale.x(step + 0.5)} 0v6" for step in steps)
     box = {"viewBox": f"0 0 {WIDTH} 6", "preserveAspectRatio": "none"}
-    ticks = tag("svg", tag("path", d=middles, class_="broke"), y="100%", width="100%", height="6", **box)
+    ticks = tag(
+        "svg", tag("path", d=middles, class_="broke"), y="100%", width="100%", height="6", **box
+    )
     yield tag("g", ticks, transform="translate(0 4)")
 
 
@@ -93,8 +107,7 @@ def _refused(scale: Scale, run: Run) -> Iterator[Markup]:
         at = {"x": scale.across(step), "y": scale.down(run.steps["tokens"][step])}
         yield tag("svg", tag("use", href="#mark-refused"), **at, overflow="visible")
     if run.refusals:
-        last = run.refusals[0]
-        at = {"x": scale.across(last), "y": scale.down(run.steps["tokens"][last])}
-        side = "up" if last > scale.steps / 2 else ""
-        move = -10 if side else 10
-        yield tag("text", text("refused"), **at, dx=move, dy="0.32em", class_=f"label strong {side}")
+        first = run.refusals[0]
+        at = {"x": scale.across(first), "y": scale.down(run.steps["tokens"][first])}
+        side = "label strong up" if first > scale.steps / 2 else "label strong"
+        yield tag("text", text("refused"), **at, dy="-10", class_=side)

@@ -11,7 +11,7 @@ from turnfit.replay.page.reading import Replay, Run
 from turnfit.replay.page.scale import columns_of
 from turnfit.replay.page.totals import Total, totals
 
-__all__ = ["ROWS", "badged", "figures", "histories", "side_by_side"]
+__all__ = ["ROWS", "badged", "figures", "histories", "laid_figures", "side_by_side"]
 
 _BLOCKS = 16
 """Rows of a table of requests; of more, several stand together in a row."""
@@ -38,21 +38,29 @@ class Row(NamedTuple):
 
 
 def _sum(key: str, name: str, meaning: str, less: bool = True) -> Row:
-    return Row(name, meaning, lambda total: total.sum(key), lambda total: whole(total.sum(key)), less)
+    return Row(
+        name, meaning, lambda total: total.sum(key), lambda total: whole(total.sum(key)), less
+    )
+
+
+def _finished(total: Total) -> str:
+    if len(total.runs) == 1:
+        return "yes" if total.finishes else "no"
+    return f"{total.finished} of {len(total.runs)}"
 
 
 ROWS: dict[str, tuple[Row, ...]] = {
     "Outcome": (
         Row(
             "finished",
-            "histories that came to their end",
+            "whether the work came to its end",
             lambda total: total.finished,
-            lambda total: f"{total.finished} of {len(total.runs)}",
+            _finished,
             less=False,
         ),
         _sum("refused", "refused", "requests over the window, which a provider refuses"),
-        _sum("over_budget", "over the budget", "requests over the budget"),
-        _sum("requests", "requests", "requests made", less=False),
+        _sum("over_budget", "over the budget", "requests that took more than the budget"),
+        _sum("requests", "requests", "one before each answer of the model", less=False),
     ),
     "Sent": (
         _sum("tokens_sent", "tokens sent", "tokens of all requests"),
@@ -104,22 +112,28 @@ def side_by_side(given: Sequence[Total]) -> Markup:
     groups = [
         tag(
             "tbody",
-            tag("tr", tag("th", text(name), scope="rowgroup", colspan=len(given) + 1), class_="group"),
+            tag(
+                "tr",
+                tag("th", text(name), scope="rowgroup", colspan=len(given) + 1),
+                class_="group",
+            ),
             *(_row(row, given) for row in rows),
         )
         for name, rows in ROWS.items()
     ]
-    table = tag("table", _caption(given), tag("thead", head), *groups, class_="policies")
-    return _scrolled(table, "Policies side by side")
+    table = tag("table", tag("thead", head), *groups, class_="policies")
+    return join([_scrolled(table, "Policies side by side"), _note(given)])
 
 
-def _caption(given: Sequence[Total]) -> Markup:
+def _note(given: Sequence[Total]) -> Markup:
     some = any(total.finishes for total in given) and len(given) > 1
     best = "Bold: the least of those that finished everything. " if some else ""
-    stopped = "" if all(total.finishes for total in given) else (
-        "A policy that didn't finish stopped early, so it sent and paid for less work."
+    stopped = (
+        ""
+        if all(total.finishes for total in given)
+        else ("A policy that didn't finish stopped early, so it sent and paid for less work.")
     )
-    return tag("caption", text(best + stopped))
+    return tag("p", text(best + stopped), class_="note")
 
 
 def _row(row: Row, given: Sequence[Total]) -> Markup:
@@ -150,10 +164,10 @@ def histories(replays: Sequence[Replay]) -> Markup:
     rows = [_history(replay, given) for replay in ordered[:_LISTED]]
     left = len(ordered) - len(rows)
     more = f" The largest {_LISTED} are listed; {many(left, 'smaller one')} only counted above."
-    caption = "Tokens of the whole history as recorded, and tokens sent under each policy."
-    shown = tag("caption", text(caption + more * bool(left)))
-    table = tag("table", shown, tag("thead", head), tag("tbody", *rows), class_="histories")
-    return _scrolled(table, "All histories")
+    told = "Tokens of the whole history as recorded, and tokens sent under each policy."
+    note = tag("p", text(told + more * bool(left)), class_="note")
+    table = tag("table", tag("thead", head), tag("tbody", *rows), class_="histories")
+    return join([note, _scrolled(table, "All histories")])
 
 
 def _history(replay: Replay, given: Sequence[Total]) -> Markup:
@@ -177,7 +191,32 @@ def figures(run: Run) -> Markup:
     head = tag("tr", *(tag("th", text(name), scope="col") for name in names))
     rows = [_block(run, block) for block in columns_of(len(run), _BLOCKS)]
     table = tag("table", tag("thead", head), tag("tbody", *rows), class_="figures")
-    shown = _scrolled(table, f"{run.name}: figures")
+    return _opened(table, run.name)
+
+
+def laid_figures(name: str, runs: Sequence[tuple[Total, Sequence[float]]], steps: int) -> Markup:
+    """The figures of policies laid over each other, from the least to the greatest."""
+    names = [tag("th", text("requests"), scope="col")]
+    names += [tag("th", badged(total), scope="col") for total, _ in runs]
+    rows = [
+        tag("tr", _numbers(block), *(tag("td", text(_part(values, block))) for _, values in runs))
+        for block in columns_of(steps, _BLOCKS)
+    ]
+    table = tag("table", tag("thead", tag("tr", *names)), tag("tbody", *rows), class_="figures")
+    return _opened(table, name)
+
+
+def _numbers(block: range) -> Markup:
+    return tag("th", text(_span([block[0] + 1, block[-1] + 1])), scope="row")
+
+
+def _part(values: Sequence[float], block: range) -> str:
+    part = values[block.start : block.stop]
+    return _span(part) if part else "–"
+
+
+def _opened(table: Markup, name: str) -> Markup:
+    shown = _scrolled(table, f"{name}: figures")
     return tag("details", tag("summary", text("The figures as a table")), shown)
 
 
@@ -185,9 +224,8 @@ def _block(run: Run, block: range) -> Markup:
     sizes = ("tokens", "notes", "cleared", "dropped")
     spans = [_span([run.steps[key][step] for step in block]) for key in sizes]
     counts = [sum(step in block for step in marked) for marked in (run.breaks, run.refusals)]
-    name = _span([block[0] + 1, block[-1] + 1])
     cells = (tag("td", text(cell)) for cell in [*spans, *map(whole, counts)])
-    return tag("tr", tag("th", text(name), scope="row"), *cells)
+    return tag("tr", _numbers(block), *cells)
 
 
 def _span(values: Sequence[float]) -> str:

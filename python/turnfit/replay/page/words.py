@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from turnfit.replay.page.figures import listed, many, money, share, whole
+from turnfit.replay.page.figures import cut, listed, many, money, share, whole
 from turnfit.replay.page.markup import NOTHING, Markup, join, tag, text
 from turnfit.replay.page.reading import Replay
 from turnfit.replay.page.totals import Total
@@ -12,8 +12,16 @@ from turnfit.replay.page.totals import Total
 __all__ = ["headline", "paid", "replayed"]
 
 
+_NAMED, _LONG = 6, 30
+"""Policies that a sentence names, and the letters of a name that it has room for."""
+
+
 def _named(given: Sequence[Total]) -> Markup:
-    return listed([tag("b", tag("bdi", text(total.name))) for total in given])
+    # Two that would be left out aren't more to read than their number.
+    most = _NAMED if len(given) > _NAMED + 1 else len(given)
+    names = [tag("b", tag("bdi", text(cut(total.name, _LONG)))) for total in given[:most]]
+    left = len(given) - most
+    return listed([*names, *[text(f"{whole(left)} others")] * bool(left)])
 
 
 def headline(replays: Sequence[Replay], given: Sequence[Total]) -> Markup:
@@ -26,7 +34,7 @@ def headline(replays: Sequence[Replay], given: Sequence[Total]) -> Markup:
     if len(replays) == 1:
         return _of_one(given)
     counts = sorted({(total.refused, len(total.runs)) for total in given}, reverse=True)
-    parts = [_under(count, of, given) for count, of in counts]
+    parts = [_under(count, of, given, first=n == 0) for n, (count, of) in enumerate(counts)]
     return join([listed(parts), text(".")])
 
 
@@ -38,10 +46,16 @@ def _of_one(given: Sequence[Total]) -> Markup:
     return join([start, never, text(".")])
 
 
-def _under(count: int, of: int, given: Sequence[Total]) -> Markup:
+def _under(count: int, of: int, given: Sequence[Total], first: bool) -> Markup:
     names = _named([total for total in given if (total.refused, len(total.runs)) == (count, of)])
     verb = "is" if count == 1 else "are"
-    return join([text(f"{whole(count)} of {many(of, 'history', 'histories')} {verb} refused under "), names])
+    what = f" {'history' if of == 1 else 'histories'} {verb} refused" if first else ""
+    return join(
+        [
+            text(f"{whole(count)}\N{NO-BREAK SPACE}of\N{NO-BREAK SPACE}{whole(of)}{what} under "),
+            names,
+        ]
+    )
 
 
 def replayed(replays: Sequence[Replay]) -> Markup:
@@ -52,7 +66,13 @@ def replayed(replays: Sequence[Replay]) -> Markup:
     formats = listed([text(name) for name in sorted({replay.format for replay in replays})])
     size = f"{whole(max(replay.whole for replay in replays))} tokens"
     if len(replays) == 1:
-        what = join([text("Replayed: "), tag("b", tag("bdi", text(replays[0].name))), text(f", {messages} in ")])
+        what = join(
+            [
+                text("Replayed: "),
+                tag("b", tag("bdi", text(cut(replays[0].name, 2 * _LONG)))),
+                text(f", {messages} in "),
+            ]
+        )
         end = text(f"; whole it comes to {size}.")
     else:
         what = text(f"Replayed: {many(len(replays), 'history', 'histories')}, {messages} in ")
@@ -82,27 +102,37 @@ def paid(given: Sequence[Total]) -> Markup:
     if not finishing:
         return text("No policy finishes all of it.") if given else NOTHING
     known = all(total.cost is not None for total in finishing)
-    price = (lambda total: total.cost or 0) if known else (lambda total: total.anew)
-    ordered = sorted(finishing, key=price)
-    first, last = ordered[0], ordered[-1]
+    ordered = sorted(finishing, key=lambda total: _price(total, known))
     if len(ordered) == 1:
-        alone = " alone" * (len(given) > 1)
-        start = [_named([first]), text(f"{alone} finishes: it "), _does(first, known)]
-        return join([*start, text(".")])
-    start = [text("Of the policies that finish, "), _named([first]), text(" "), _does(first, known)]
-    if price(last) == price(first):
+        alone = " alone finishes: it " if len(given) > 1 else " finishes: it "
+        told = [_named(ordered), text(alone), text(_does(ordered[0], known)), text(".")]
+        return join(told)
+    return _compared(ordered[0], ordered[-1], known)
+
+
+def _price(total: Total, known: bool) -> float:
+    """The cost, or where no prices are known, the tokens that cost most."""
+    return total.cost or 0 if known else total.anew
+
+
+def _compared(first: Total, last: Total, known: bool) -> Markup:
+    low, high = _price(first, known), _price(last, known)
+    start = [text("Of the policies that finish, "), _named([first]), text(" ")]
+    start.append(text(_does(first, known, " least," if high > low else "")))
+    if high == low:
         return join([*start, text("; the others pay the same.")])
-    times = f", {price(last) / price(first):.1f} times as much" if price(first) else ""
-    dearest = money(last.cost, last.currency) if known else f"{whole(last.anew)} such tokens"
-    verb = " costs most, " if known else " most, "
-    return join([*start, text("; "), _named([last]), text(f"{verb}{dearest}{times}.")])
+    dearest = money(high, last.currency) if known else whole(high)
+    times = f", {high / low:.1f} times as {'much' if known else 'many'}" if low else ""
+    verb = "costs most" if known else "most"
+    return join([*start, text("; "), _named([last]), text(f" {verb}, {dearest}{times}.")])
 
 
-def _does(total: Total, known: bool) -> Markup:
-    sent = total.sum("tokens_sent")
-    cached = share(total.sum("cache_read"), sent)
-    work = f"{whole(sent)} tokens in {many(total.sum('requests'), 'request')}"
+def _does(total: Total, known: bool, least: str = "") -> str:
+    sent, requests = total.sum("tokens_sent"), many(total.sum("requests"), "request")
     if known:
-        cost = money(total.cost, total.currency)
-        return text(f"costs {cost} for {work}, {cached} of them read from the prefix cache")
-    return text(f"sends {work}, {whole(total.anew)} of them not read from the prefix cache")
+        cached = share(total.sum("cache_read"), sent)
+        work = f"{whole(sent)} tokens in {requests}, {cached} of them read from the prefix cache"
+        return f"costs{least} {money(total.cost, total.currency)} for {work}"
+    fewest = "the fewest " if least else ""
+    given = f"{whole(total.anew)} of {whole(sent)} in {requests}"
+    return f"sends {fewest}tokens that the prefix cache doesn't give: {given}"
