@@ -50,15 +50,13 @@ def replayed(name: str, history: list[Message], names: Sequence[str] = ()) -> di
 
 
 def walk(history: list[Message], policy: tf.Policy) -> Iterator[dict[str, Any]]:
-    """A row per request: one before each answer, until the window refuses it."""
+    """A row per request: one before each answer."""
     conversation, before = tf.Conversation(policy), list[Message]()
     whole = 0
     for at, message in enumerate(history):
         if message["role"] == "assistant":
             fitted = conversation.fit()
             yield row(fitted, at, before, whole)
-            if fitted.tokens > WINDOW:
-                return
             before = fitted.messages
         conversation.append(message)
         whole = conversation.tokens
@@ -69,7 +67,8 @@ def row(fitted: tf.Fitted, at: int, before: list[Message], whole: int) -> dict[s
     notes = 30 * len(fitted.cleared)
     pairs = zip(before, fitted.messages, strict=False)
     changed = [place for place, (old, new) in enumerate(pairs) if old != new]
-    read = min(fitted.cache_kept(), fitted.tokens)
+    refused = fitted.tokens > WINDOW
+    read = 0 if refused else min(fitted.cache_kept(), fitted.tokens)
     return {
         "at": at,
         "tokens": fitted.tokens,
@@ -79,8 +78,8 @@ def row(fitted: tf.Fitted, at: int, before: list[Message], whole: int) -> dict[s
         "dropped": max(0, whole - fitted.tokens - cleared),
         "first_changed": changed[0] if changed else -1,
         "read": read,
-        "written": fitted.tokens - read,
-        "refused": fitted.tokens > WINDOW,
+        "written": 0 if refused else fitted.tokens - read,
+        "refused": refused,
         "results": len(fitted.cleared),
         "rounds": sum(map(len, fitted.dropped)) // 2,
     }
@@ -91,7 +90,9 @@ def told(name: str, rows: list[dict[str, Any]], currency: str = "USD") -> dict[s
     columns = ("at", "tokens", "kept", "notes", "cleared", "dropped", "first_changed")
     columns += ("read", "written", "refused")  # type: ignore[assignment]
     steps = {column: [row[column] for row in rows] for column in columns}
-    totals = {column: sum(steps[column]) for column in ("tokens", "read", "written", "refused")}
+    totals = {column: sum(steps[column]) for column in ("read", "written", "refused")}
+    sent = zip(steps["tokens"], steps["refused"], strict=True)
+    totals["tokens"] = sum(tokens for tokens, refused in sent if not refused)
     anew = totals["tokens"] - totals["read"] - totals["written"]
     paid = {"read": totals["read"], "written": totals["written"], "anew": anew}
     return {

@@ -7,12 +7,12 @@ from importlib.resources import files
 from typing import Any
 
 from turnfit.replay.page.bars import KINDS, bars
-from turnfit.replay.page.figures import many, whole
+from turnfit.replay.page.figures import many
 from turnfit.replay.page.frame import limits, top_of
 from turnfit.replay.page.lines import STYLES, Line, laid_over
 from turnfit.replay.page.markup import Markup, raw, tag, text
 from turnfit.replay.page.probe import probe
-from turnfit.replay.page.reading import Replay, Run, read
+from turnfit.replay.page.reading import Replay, Run, read, size_of
 from turnfit.replay.page.scale import Scale
 from turnfit.replay.page.stacked import stacked, summary
 from turnfit.replay.page.tables import badged, figures, histories, laid_figures, side_by_side
@@ -92,7 +92,8 @@ def _sections(replays: Sequence[Replay], given: Sequence[Total]) -> Iterator[Mar
         return
     yield _section("Policies side by side", side_by_side(given))
     yield _section("What was sent, and how it is priced", _kinds(), bars(given))
-    charted = sorted(replays, key=lambda replay: -replay.whole)[:_CHARTED]
+    told = [replay for replay in replays if replay.steps or len(replays) == 1]
+    charted = sorted(told, key=size_of, reverse=True)[:_CHARTED]
     runs = sum(len(replay.runs) for replay in charted)
     # Six lines for each policy: four layers, its size and what was paid.
     columns = max(20, min(_COLUMNS, _POINTS // (4 * 6 * max(runs, 1))))
@@ -125,12 +126,12 @@ def _history(key: str, replay: Replay, places: Mapping[str, Total], columns: int
         many(replay.messages, "message"),
         replay.format,
         replay.model or "",
-        f"{whole(replay.whole)} tokens whole",
-        f"{many(replay.steps, 'request')} at most",
+        f"{many(replay.whole, 'token')} whole" if replay.whole else "",
+        many(replay.steps, "request") if replay.steps else "",
     ]
     told = tag("p", text(", ".join(fact for fact in facts if fact)), class_="facts")
     if not replay.steps:
-        return _section(replay.name, told, tag("p", text("No request was made.")))
+        return _section(replay.name, told, tag("p", text("No single requests are known of it.")))
     scale = Scale(replay.steps, top_of(replay, max(replay.whole, replay.largest)), columns)
     panels = (
         _panel(f"{key}r{number}", key, number, replay, run, places[run.name], scale)
@@ -158,7 +159,14 @@ def _overlays(
     paid_: list[Line] = [(places[run.name].place, run, run.paid) for run in replay.runs]
     title = "Size of each request"
     scale = scale._replace(top=top_of(replay, replay.largest))
-    drawn = laid_over(f"{key}-sizes", title, scale, sizes, limits(scale, replay), refused=True)
+    drawn = laid_over(
+        f"{key}-sizes",
+        title,
+        scale,
+        sizes,
+        limits(scale, replay.budget, replay.window),
+        refused=True,
+    )
     names = _names(sizes)
     yield _figure(
         key, "tokens", title, "Tokens, request by request.", drawn, names, _laid(title, sizes)

@@ -84,10 +84,9 @@ def _numbered(steps: int) -> list[int]:
     return [1, *(round(step) for step in ticks(steps) if step >= max(2, 0.08 * steps))]
 
 
-def limits(scale: Scale, replay: Replay) -> Markup:
+def limits(scale: Scale, budget: int | None, window: int | None) -> Markup:
     """Budget and window as labelled lines; a limit out of reach is named at the upper edge."""
-    named = (("window", replay.window), ("budget", replay.budget))
-    given = [(name, limit) for name, limit in named if limit]
+    given = [(name, limit) for name, limit in (("window", window), ("budget", budget)) if limit]
     drawn = [(name, limit) for name, limit in given if limit <= scale.top]
     above = [f"{name} {short(limit)}" for name, limit in given if limit > scale.top]
     lines = [_limit(scale, name, limit, _crowded(scale, limit, drawn)) for name, limit in drawn]

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
-__all__ = ["SUMS", "Replay", "Run", "read"]
+__all__ = ["SUMS", "Replay", "Run", "read", "size_of"]
 
 SUMS = (
     "requests",
@@ -27,6 +27,8 @@ SUMS = (
     "exposed",
 )
 """The figures of a policy that can be summed over histories."""
+_ALSO = ("results", "unread")
+"""Those that not every replay tells."""
 
 _COLUMNS = (
     "tokens",
@@ -47,13 +49,15 @@ class Run:
 
     Attributes:
         name: the policy's.
-        sums: the totals by name, those of `SUMS`.
+        budget: the tokens that a request may take.
+        sums: the totals by name, those of `SUMS` and what else is told.
         finished: whether the work came to its end.
         cost: in `currency`; None where no prices are known.
-        steps: columns by name, a value per request.
+        steps: columns by name, a value per request; empty where they weren't kept.
     """
 
     name: str
+    budget: int | None
     sums: Mapping[str, float]
     finished: bool
     cost: float | None
@@ -84,8 +88,10 @@ class Run:
     @cached_property
     def paid(self) -> list[int]:
         """Tokens so far that the prefix cache didn't give, request by request."""
-        pairs = zip(self.steps["tokens"], self.steps["read"], strict=True)
-        return list(accumulate(tokens - read for tokens, read in pairs))
+        columns = (self.steps[key] for key in ("tokens", "read", "refused"))
+        rows = zip(*columns, strict=True)
+        # What is refused is not paid for.
+        return list(accumulate(0 if refused else tokens - read for tokens, read, refused in rows))
 
     @cached_property
     def breaks(self) -> list[int]:
@@ -126,6 +132,11 @@ class Replay:
         return max(map(len, self.runs), default=0)
 
 
+def size_of(replay: Replay) -> tuple[float, ...]:
+    """By what histories are ordered: their length, or else what is sent of them."""
+    return (replay.whole, max((run.sums["tokens_sent"] for run in replay.runs), default=0))
+
+
 def read(replays: Sequence[Mapping[str, Any]]) -> list[Replay]:
     """The histories, checked.
 
@@ -137,21 +148,36 @@ def read(replays: Sequence[Mapping[str, Any]]) -> list[Replay]:
 
 
 def _replay(where: str, replay: Mapping[str, Any]) -> Replay:
-    got = {key: _of(where, replay, key) for key in ("name", "format", "messages", "policies")}
-    runs = (_run(f"{where}.policies[{n}]", one) for n, one in enumerate(got["policies"]))
-    limits = (replay.get("model"), got["messages"], replay.get("budget"), replay.get("window"))
-    return Replay(got["name"], got["format"], *limits, tuple(runs))
+    name, format_, messages, policies = (
+        _of(where, replay, key) for key in ("name", "format", "messages", "policies")
+    )
+    model, budget, window = (replay.get(key) for key in ("model", "budget", "window"))
+    runs = (_run(f"{where}.policies[{n}]", one, budget) for n, one in enumerate(policies))
+    return Replay(name, format_, model, messages, budget, window, tuple(runs))
 
 
-def _run(where: str, policy: Mapping[str, Any]) -> Run:
+def _run(where: str, policy: Mapping[str, Any], budget: int | None) -> Run:
     sums = {key: _of(where, policy, key) for key in SUMS}
-    steps = {key: _of(f"{where}.steps", _of(where, policy, "steps"), key) for key in _COLUMNS}
-    for key, column in steps.items():
-        if len(column) != len(steps["tokens"]):
-            lengths = f"{len(column)} values, but 'tokens' has {len(steps['tokens'])}"
-            raise ValueError(f"{where}.steps: {key!r} has {lengths}")
-    name, finished = _of(where, policy, "name"), bool(_of(where, policy, "finished"))
-    return Run(name, sums, finished, policy.get("cost"), policy.get("currency") or "", steps)
+    return Run(
+        name=_of(where, policy, "name"),
+        budget=policy.get("budget", budget),
+        sums=sums | {key: policy[key] for key in _ALSO if key in policy},
+        finished=bool(_of(where, policy, "finished")),
+        cost=policy.get("cost"),
+        currency=policy.get("currency") or "",
+        steps=_columns(f"{where}.steps", policy.get("steps")),
+    )
+
+
+def _columns(where: str, steps: Mapping[str, Sequence[int]] | None) -> Mapping[str, Sequence[int]]:
+    if steps is None:
+        return dict.fromkeys(_COLUMNS, ())
+    columns = {key: _of(where, steps, key) for key in _COLUMNS}
+    for key, column in columns.items():
+        if len(column) != len(columns["tokens"]):
+            lengths = f"{len(column)} values, but 'tokens' has {len(columns['tokens'])}"
+            raise ValueError(f"{where}: {key!r} has {lengths}")
+    return columns
 
 
 def _of(where: str, mapping: Mapping[str, Any], key: str) -> Any:

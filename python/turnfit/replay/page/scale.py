@@ -21,7 +21,7 @@ def ticks(most: float, count: int = 5) -> list[float]:
     >>> ticks(1_050_000), ticks(3), ticks(0)
     ([0, 250000.0, 500000.0, 750000.0, 1000000.0], [0, 1.0, 2.0, 3.0], [0])
     """
-    if most <= 0:
+    if most < 1:
         return [0]
     power = 10.0 ** floor(log10(most / count))
     step = max(1, next(power * one for one in _ROUND if most / (power * one) <= count))

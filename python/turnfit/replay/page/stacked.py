@@ -14,8 +14,8 @@ __all__ = ["LAYERS", "stacked", "summary"]
 
 LAYERS = ("kept", "notes", "cleared", "dropped")
 """From the axis upwards."""
-_CROSSES, _TICKS = 48, 120
-"""As many as have room side by side; of those in one place the first is drawn."""
+_CROSSES, _TICKS = 24, 120
+"""As many as have room side by side; of more, the first in each place is drawn."""
 
 
 def stacked(key: str, replay: Replay, run: Run, scale: Scale) -> Markup:
@@ -32,7 +32,7 @@ def stacked(key: str, replay: Replay, run: Run, scale: Scale) -> Markup:
         tag("defs", *(_area(key, layer, areas[layer]) for layer in shown)),
         *(_fill(key, layer) for layer in reversed(shown)),
         *_outlines(key, shown),
-        limits(scale, replay),
+        limits(scale, run.budget, replay.window),
         *_broken(scale, run),
         *_refused(scale, run),
     )
@@ -89,7 +89,8 @@ def _outlines(key: str, shown: list[str]) -> Iterator[Markup]:
 
 def _broken(scale: Scale, run: Run) -> Iterator[Markup]:
     """A tick under the axis for each request, or column of them, that broke the cache."""
-    steps = scale.marks(run.breaks, _TICKS)
+    few = len(run.breaks) <= _TICKS
+    steps = run.breaks if few else scale.marks(run.breaks, _TICKS)
     if not steps:
         yield NOTHING
         return

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from turnfit.replay.page.figures import many, money, short, whole
 from turnfit.replay.page.markup import Markup, join, tag, text
-from turnfit.replay.page.reading import Replay, Run
+from turnfit.replay.page.reading import Replay, Run, size_of
 from turnfit.replay.page.scale import columns_of
 from turnfit.replay.page.totals import Total, totals
 
@@ -39,12 +39,16 @@ class Row(NamedTuple):
 
 def _sum(key: str, name: str, meaning: str, less: bool = True) -> Row:
     return Row(
-        name, meaning, lambda total: total.sum(key), lambda total: whole(total.sum(key)), less
+        name, meaning, lambda total: total.told(key), lambda total: _known(total.told(key)), less
     )
 
 
+def _known(figure: float | None) -> str:
+    return "–" if figure is None else whole(figure)
+
+
 def _finished(total: Total) -> str:
-    if len(total.runs) == 1:
+    if total.histories == 1:
         return "yes" if total.finishes else "no"
     return f"{total.finished} of {len(total.runs)}"
 
@@ -61,6 +65,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
         _sum("refused", "refused", "requests over the window, which a provider refuses"),
         _sum("over_budget", "over the budget", "requests that took more than the budget"),
         _sum("requests", "requests", "one before each answer of the model", less=False),
+        _sum("unread", "never read", "tool results that no request held whole"),
     ),
     "Sent": (
         _sum("tokens_sent", "tokens sent", "tokens of all requests"),
@@ -68,7 +73,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
             "largest request",
             "tokens of the largest request",
             lambda total: total.largest,
-            lambda total: whole(total.largest),
+            lambda total: _known(total.largest),
         ),
     ),
     "Prefix cache": (
@@ -117,7 +122,11 @@ def side_by_side(given: Sequence[Total]) -> Markup:
                 tag("th", text(name), scope="rowgroup", colspan=len(given) + 1),
                 class_="group",
             ),
-            *(_row(row, given) for row in rows),
+            *(
+                _row(row, given)
+                for row in rows
+                if any(row.value(total) is not None for total in given)
+            ),
         )
         for name, rows in ROWS.items()
     ]
@@ -131,7 +140,7 @@ def _note(given: Sequence[Total]) -> Markup:
     stopped = (
         ""
         if all(total.finishes for total in given)
-        else ("A policy that didn't finish stopped early, so it sent and paid for less work.")
+        else ("What is refused costs nothing, so a policy that didn't finish paid for less work.")
     )
     return tag("p", text(best + stopped), class_="note")
 
@@ -158,7 +167,7 @@ def _cell(told: str, value: float | None, best: bool) -> Markup:
 def histories(replays: Sequence[Replay]) -> Markup:
     """The largest histories, a row each, and under every policy what was sent and refused."""
     given = totals(replays)
-    ordered = sorted(replays, key=lambda replay: -replay.whole)
+    ordered = sorted(replays, key=size_of, reverse=True)
     columns = [*map(text, ("history", "messages", "tokens")), *map(badged, given)]
     head = tag("tr", *(tag("th", name, scope="col") for name in columns))
     rows = [_history(replay, given) for replay in ordered[:_LISTED]]
@@ -173,7 +182,7 @@ def histories(replays: Sequence[Replay]) -> Markup:
 def _history(replay: Replay, given: Sequence[Total]) -> Markup:
     runs = {run.name: run for run in replay.runs}
     name = tag("th", tag("bdi", text(replay.name)), scope="row")
-    sizes = (tag("td", text(whole(size))) for size in (replay.messages, replay.whole))
+    sizes = (tag("td", text(_known(size))) for size in (replay.messages, replay.whole or None))
     return tag("tr", name, *sizes, *(_outcome(runs.get(total.name)) for total in given))
 
 

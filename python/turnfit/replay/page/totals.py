@@ -18,16 +18,22 @@ class Total:
         badge: the letter by which the page's charts call it.
         place: its place among the policies.
         runs: the histories under it.
+        histories: how many there are, under whatever policy.
     """
 
     badge: str
     place: int
     name: str
     runs: tuple[Run, ...]
+    histories: int
 
     def sum(self, key: str) -> float:
         """One of `reading.SUMS` over all histories."""
         return sum(run.sums[key] for run in self.runs)
+
+    def told(self, key: str) -> float | None:
+        """The same of what not every replay tells; None where one doesn't."""
+        return self.sum(key) if all(key in run.sums for run in self.runs) else None
 
     @property
     def refused(self) -> int:
@@ -45,9 +51,9 @@ class Total:
         return self.finished == len(self.runs)
 
     @property
-    def largest(self) -> int:
-        """Tokens of the largest request."""
-        return max((run.largest for run in self.runs), default=0)
+    def largest(self) -> int | None:
+        """Tokens of the largest request; None where single requests weren't kept."""
+        return max((run.largest for run in self.runs), default=0) or None
 
     @property
     def cost(self) -> float | None:
@@ -74,7 +80,7 @@ def totals(replays: Sequence[Replay]) -> list[Total]:
         for run in replay.runs:
             runs.setdefault(run.name, []).append(run)
     return [
-        Total(badge(place), place, name, tuple(under))
+        Total(badge(place), place, name, tuple(under), len(replays))
         for place, (name, under) in enumerate(runs.items())
     ]
 

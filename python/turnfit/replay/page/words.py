@@ -64,7 +64,8 @@ def replayed(replays: Sequence[Replay]) -> Markup:
         return NOTHING
     messages = many(sum(replay.messages for replay in replays), "message")
     formats = listed([text(name) for name in sorted({replay.format for replay in replays})])
-    size = f"{whole(max(replay.whole for replay in replays))} tokens"
+    size = many(max(replay.whole for replay in replays), "token")
+    known = any(replay.whole for replay in replays)
     if len(replays) == 1:
         what = join(
             [
@@ -73,11 +74,11 @@ def replayed(replays: Sequence[Replay]) -> Markup:
                 text(f", {messages} in "),
             ]
         )
-        end = text(f"; whole it comes to {size}.")
+        end = f"; whole it comes to {size}"
     else:
         what = text(f"Replayed: {many(len(replays), 'history', 'histories')}, {messages} in ")
-        end = text(f"; the largest comes to {size} whole.")
-    return join([what, formats, _models(replays), end, text(_limits(replays))])
+        end = f"; the largest comes to {size} whole"
+    return join([what, formats, _models(replays), text(end * known + "." + _limits(replays))])
 
 
 def _models(replays: Sequence[Replay]) -> Markup:
