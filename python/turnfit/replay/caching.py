@@ -128,7 +128,7 @@ class AutomaticCache:
     def _use(self, row: Row, known: int) -> CacheUse:
         read = self._whole_steps(row.sum_to(known))
         counted = self._rules.counts_writes
-        cached = max(read, self._whole_steps(row.tokens)) if counted else read
+        cached = max(read, self._whole_steps(row.sum_to(row.count))) if counted else read
         return CacheUse(read, cached - read, row.tokens - cached)
 
     def _whole_steps(self, tokens: int) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +17,7 @@ __all__ = ["Clearing"]
 
 
 class Clearing:
-    """A history's messages, with the first of their results cleared.
+    """A history's messages, with results cleared.
 
     Args:
         track: the history.
@@ -28,25 +28,24 @@ class Clearing:
         self._track = track
         self._policy = policy
 
-    def form(self, index: int, count: int) -> Message:
-        """A message with so many of its results cleared, the first ones; the message itself
-        where none of them can be.
+    def form(self, index: int, places: Collection[int]) -> Message:
+        """A message with some of its results cleared, by their places among its calls and
+        results; the message itself where none of them can be.
         """
-        whole, results = self._track.messages[index], self._track.results[index]
-        cleared = self._cleared[index]
-        if count == 0 or cleared is whole:
+        whole, cleared = self._track.messages[index], self._cleared[index]
+        results = self._track.results[index]
+        if not places or cleared is whole:
             return whole
-        if count >= len(results):
-            return cleared
-        return self._partly(whole, cleared, count)
+        return cleared if len(results) == 1 else self._partly(index, cleared, places)
 
-    def _partly(self, whole: Message, cleared: Message, count: int) -> Message:
-        plain, bare = _core.plain(whole), _core.plain(cleared)
+    def _partly(self, index: int, cleared: Message, places: Collection[int]) -> Message:
+        plain, bare = _core.plain(self._track.messages[index]), _core.plain(cleared)
         key = "parts" if "parts" in plain else "content"
         blocks = list(plain[key])
-        places = [place for place, block in enumerate(blocks) if self._is_result(plain, key, block)]
-        for place in places[:count]:
-            blocks[place] = bare[key][place]
+        bearing = [at for at, block in enumerate(blocks) if self._is_result(plain, key, block)]
+        for at, place in zip(bearing, self._track.results[index], strict=True):
+            if place in places:
+                blocks[at] = bare[key][at]
         return {**plain, key: blocks}
 
     def _is_result(self, message: Any, key: str, block: Any) -> bool:

@@ -220,15 +220,14 @@ class _Keeping:
         return Sent(same, tail, [(0, at)], self._cleared, self._still(results), stale)
 
     def _form(self, index: int) -> Parts:
-        places = self._track.results[index]
-        count = sum((index, place) in self._cleared for place in places)
-        if count == 0:
+        places = [place for place in self._track.results[index] if (index, place) in self._cleared]
+        if not places:
             return self._track.parts[index]
-        form = self._forms.get((index, count))
-        if form is None:
-            form = self._track.blocks.of(self._clearing.form(index, count))
-            self._forms[index, count] = form
-        return form
+        # Oldest first: so many of them are always the same ones.
+        key = index, len(places)
+        if key not in self._forms:
+            self._forms[key] = self._track.blocks.of(self._clearing.form(index, places))
+        return self._forms[key]
 
     def _still(self, results: int) -> tuple[int, int | None] | None:
         if self._gone >= results:
@@ -288,8 +287,7 @@ class _Fitted:
         """The request where it only grew, which is told without being built."""
         if before is None or not _are_of_one(before, fitted):
             return None
-        change = fitted._ledger.kept(before._plan, fitted._plan)[0]
-        if change is not None or fitted._plan.kept[-1][1] != at:
+        if not before._plan.goes_on_in(fitted._plan):
             return None
         same = self._sent
         tail = self._track.parts[self._at : at]
@@ -341,7 +339,7 @@ def _same(fitted: Fitted, before: Fitted) -> int:
     if not _are_of_one(before, fitted):
         return 0
     change = fitted._ledger.kept(before._plan, fitted._plan)[0]
-    return 0 if change is None else kept_before(fitted, change)
+    return kept_before(fitted, before._plan.messages if change is None else change)
 
 
 def _spans(fitted: Fitted) -> list[Span]:

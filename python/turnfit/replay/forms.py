@@ -7,7 +7,6 @@ one before held too. Each form of a message is made, and split into blocks, once
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Sequence
 
 from turnfit.fitting.fitted import Fitted
@@ -48,7 +47,7 @@ class Forms:
     def __init__(self, track: Track, policy: Policy) -> None:
         self._track = track
         self._clearing = Clearing(track, policy)
-        self._forms: dict[tuple[int, int, bool], Parts | None] = {}
+        self._forms: dict[tuple[int, tuple[int, ...], bool], Parts | None] = {}
         self._note: Parts | None = None
         # Where arguments go too, the calling message is edited, which no count here tells.
         self._are_single = not policy.clear_tool_inputs
@@ -69,20 +68,20 @@ class Forms:
             stale: what it says of reasoning.
         """
         if self._are_single and is_plain(fitted):
-            counts = Counter(index for index, _, _, _ in cleared)
+            places = _by_message(cleared)
             stripped = {index for index, _, is_left_out in stale if is_left_out}
-            found = self._found(fitted, same, counts, stripped)
+            found = self._found(fitted, same, places, stripped)
             if found is not None:
                 return same, found
         return 0, [self._track.blocks.of(message) for message in fitted.messages]
 
     def _found(
-        self, fitted: Fitted, same: int, counts: Counter[int], stripped: set[int]
+        self, fitted: Fitted, same: int, places: dict[int, tuple[int, ...]], stripped: set[int]
     ) -> list[Parts] | None:
         """The tail, piece by piece; None where it can't be told without building it."""
         found: list[Parts] = []
         plan = fitted._plan
-        changed = sorted(counts.keys() | stripped)
+        changed = sorted(places.keys() | stripped)
         for number, (start, end) in enumerate([*plan.kept, (plan.messages, plan.messages)]):
             if plan.note_before == number:
                 note = self._note_of(fitted, kept_before(fitted, start))
@@ -93,7 +92,7 @@ class Forms:
             start, same = min(end, start + same), max(0, same - (end - start))
             piece = self._track.parts[start:end]
             for index in changed[bisect_left(changed, start) : bisect_left(changed, end)]:
-                form = self._form(index, counts[index], index in stripped)
+                form = self._form(index, places.get(index, ()), index in stripped)
                 if form is None:
                     return None
                 piece[index - start] = form
@@ -108,16 +107,16 @@ class Forms:
                 self._note = self._track.blocks.of(fitted.messages[place])
         return self._note
 
-    def _form(self, index: int, count: int, is_stripped: bool) -> Parts | None:
-        key = index, count, is_stripped
+    def _form(self, index: int, places: tuple[int, ...], is_stripped: bool) -> Parts | None:
+        key = index, places, is_stripped
         if key not in self._forms:
-            self._forms[key] = self._made(index, count, is_stripped)
+            self._forms[key] = self._made(index, places, is_stripped)
         return self._forms[key]
 
-    def _made(self, index: int, count: int, is_stripped: bool) -> Parts | None:
+    def _made(self, index: int, places: tuple[int, ...], is_stripped: bool) -> Parts | None:
         whole = message = self._track.messages[index]
-        if count:
-            message = self._clearing.form(index, count)
+        if places:
+            message = self._clearing.form(index, places)
             if message is whole:
                 return None
         if is_stripped:
@@ -132,3 +131,13 @@ class Forms:
             return None
         [left] = strip([message])
         return left
+
+
+def _by_message(
+    cleared: Sequence[tuple[int, int, str | None, int]],
+) -> dict[int, tuple[int, ...]]:
+    """The places of cleared results, by their messages."""
+    places: dict[int, tuple[int, ...]] = {}
+    for index, place, _, _ in cleared:
+        places[index] = (*places.get(index, ()), place)
+    return places

@@ -20,7 +20,8 @@ def read_recordings(data: bytes, name: str) -> list[Recording]:
     What is known: a JSON list of messages, a request's body, JSON lines with a message or a
     history a line; Claude Code's sessions, SWE-agent's ``.traj``, OpenHands' events,
     tau-bench's results, Inspect's logs, AgentBench's dialogues, aider's chat history, and
-    lines of recorded requests. Which of them it is, the content tells.
+    lines of recorded requests. Which of them it is, the content tells. Where the provider has
+    compacted, a recording ends and another begins (see `Recording.split`).
 
     Args:
         data: the file's content, in UTF-8.
@@ -35,12 +36,15 @@ def read_recordings(data: bytes, name: str) -> list[Recording]:
     >>> [one.name for one in read_recordings(b'{"messages": []}\n{"messages": []}', "h.jsonl")]
     ['h.jsonl[0]', 'h.jsonl[1]']
     """
-    found = list(_read(decode(data, name), name))
+    found = [part for one in _read(decode(data, name), name) for part in one.split()]
     if not found:
         raise HistoryError(f"{name}: holds no history")
     if len(found) == 1:
         return found
-    return [replace(one, name=f"{name}[{number}]") for number, one in enumerate(found)]
+    return [
+        replace(one, name=one.name.replace(name, f"{name}[{number}]", 1))
+        for number, one in enumerate(found)
+    ]
 
 
 def _read(text: str, name: str) -> Iterator[Recording]:

@@ -99,6 +99,8 @@ class _Stage:
         self.price = price
         self.times = times
         self.steps = steps
+        # Split here, so that it counts as no policy's fitting.
+        self.parts = track.parts
         self.opening = track.blocks.opening(track.recording.system, track.recording.tools)
 
     def play(self, contender: Contender) -> Played:
@@ -207,7 +209,7 @@ class _Play:
             played.steps = self._steps
 
     def _thinking(self) -> set[int]:
-        return {at for at, one in enumerate(self._track.parts) if one.thinks}
+        return {at for at, one in enumerate(self._stage.parts) if one.thinks}
 
 
 class _Losses:

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import accumulate
 
 from turnfit import _core
-from turnfit.errors import HistoryError
+from turnfit.errors import FormatError, HistoryError
 from turnfit.messages.estimate import system_tokens, tools_tokens
 from turnfit.messages.formats import format_of, table_of
 from turnfit.messages.formats.table import Format
@@ -47,13 +47,14 @@ class Track:
         """Reads a recording; a `HistoryError` names the message that can't be read."""
         format_ = format_of(recording.messages, recording.format)
         tariff = tariff_of(None, model)
-        table = table_of(format_)
-        read = [
-            _core.read_message(table, index, message, tariff)
-            for index, message in enumerate(recording.messages)
-        ]
-        if not read:
-            raise HistoryError(f"{recording.name}: there is no message")
+        _refuse_odd(recording, format_)
+        try:
+            read = [
+                _core.read_message(table_of(format_), index, message, tariff)
+                for index, message in enumerate(recording.messages)
+            ]
+        except FormatError as error:
+            raise HistoryError(f"{recording.name}: {error}") from error
         results = [
             [place for place, row in enumerate(rows) if row[0] == "result"] for _, _, rows in read
         ]
@@ -149,3 +150,15 @@ class Track:
             told = [time for time in known[read:at] if time is not None]
             now, read = max([now, *told]), at
             yield now
+
+
+def _refuse_odd(recording: Recording, format_: Format) -> None:
+    """What can't be replayed as one history."""
+    if not recording.messages:
+        raise HistoryError(f"{recording.name}: there is no message")
+    marker = _core.last_marker(table_of(format_), recording.messages)
+    if marker:
+        raise HistoryError(
+            f"{recording.name}: message {marker} stands for those before it; Recording.split "
+            "makes two recordings of them"
+        )
