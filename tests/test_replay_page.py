@@ -267,6 +267,31 @@ def test_the_cheapest_of_those_that_finish_is_named_with_its_cost() -> None:
     assert f"{dearest['name']} costs most, {dearest['cost']:,.2f} USD," in told_
 
 
+def test_where_no_policy_finishes_all_the_farthest_is_named() -> None:
+    other = copy.deepcopy(generated())
+    for number, policy in enumerate(other[0]["policies"]):
+        policy["finished"] = False
+        other[1]["policies"][number]["finished"] = number == 4
+    told_ = words(page(other))
+    assert "No policy finishes all of it; default comes farthest, with 1 of 2 histories." in told_
+    other[1]["policies"][4]["finished"] = False
+    assert "No policy finishes any of it." in words(page(other))
+
+
+def test_many_models_are_counted_and_few_are_named() -> None:
+    replays = [{**made_up([1]), "model": f"model-{number}"} for number in range(5)]
+    assert "in anthropic for 5 models;" in words(page(replays))
+    assert "in anthropic for model-0, model-1 and model-2;" in words(page(replays[:3]))
+
+
+def test_a_policy_s_own_budget_is_drawn_in_its_chart() -> None:
+    replay = made_up([100_000, 390_000])
+    replay["policies"][0]["budget"] = 200_000
+    of_all, _, own = svgs(page([replay]))
+    assert "budget 400,000" in [text.text for text in of_all.iter()]
+    assert "budget 200,000" in [text.text for text in own.iter()]
+
+
 def test_without_prices_tokens_are_compared_and_no_cost_is_made_up() -> None:
     replay = copy.deepcopy(generated()[0])
     for policy in replay["policies"]:

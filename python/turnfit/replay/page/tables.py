@@ -203,13 +203,13 @@ def figures(run: Run) -> Markup:
     return _opened(table, run.name)
 
 
-def laid_figures(name: str, runs: Sequence[tuple[Total, Sequence[float]]], steps: int) -> Markup:
+def laid_figures(name: str, runs: Sequence[tuple[Total, Sequence[float]]]) -> Markup:
     """The figures of policies laid over each other, from the least to the greatest."""
     names = [tag("th", text("requests"), scope="col")]
     names += [tag("th", badged(total), scope="col") for total, _ in runs]
     rows = [
         tag("tr", _numbers(block), *(tag("td", text(_part(values, block))) for _, values in runs))
-        for block in columns_of(steps, _BLOCKS)
+        for block in columns_of(max(len(values) for _, values in runs), _BLOCKS)
     ]
     table = tag("table", tag("thead", tag("tr", *names)), tag("tbody", *rows), class_="figures")
     return _opened(table, name)
