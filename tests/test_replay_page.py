@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
+from importlib.resources import files
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 from support.pages import parsed, svgs
 from support.replayed import BUDGET, POLICIES, WINDOW, made_up, replayed, subagent, told
 from turnfit.replay.page import page
+from turnfit.replay.page.lines import ROOM
 from turnfit.replay.page.reading import SUMS, read
 from turnfit.replay.page.scale import HEIGHT, Scale, columns_of, ticks
 from turnfit.replay.page.totals import totals
@@ -398,6 +400,10 @@ def test_a_policy_that_some_histories_lack_is_of_fewer() -> None:
             lambda replay: replay["policies"][0]["steps"]["notes"].pop(),
             r"policies\[0\]\.steps: 'notes' has \d+ values, but 'tokens' has \d+",
         ),
+        (
+            lambda replay: replay["policies"][1].update(name="nothing"),
+            r"replays\[0\] has 2 policies named 'nothing'",
+        ),
     ],
 )
 def test_what_lacks_something_is_named_with_its_place(break_it: Any, where: str) -> None:
@@ -405,6 +411,23 @@ def test_what_lacks_something_is_named_with_its_place(break_it: Any, where: str)
     break_it(replay)
     with pytest.raises(ValueError, match=where):
         page([replay])
+
+
+@pytest.mark.parametrize(("count", "labels"), [(ROOM, ROOM), (ROOM + 1, 0)])
+def test_more_lines_than_can_bear_names_are_told_apart_by_the_legend(
+    count: int, labels: int
+) -> None:
+    [policy] = made_up([10, 20])["policies"]
+    policies = [{**policy, "name": f"p{number}"} for number in range(count)]
+    shown = page([{**made_up([]), "policies": policies}])
+    assert len(re.findall(r'class="label ink', shown)) == 2 * labels
+    assert shown.count('class="legend narrow"') == 2 * bool(labels)
+
+
+def test_labels_are_spread_over_the_height_that_the_style_sheet_gives() -> None:
+    css = files("turnfit.replay.page").joinpath("page.css").read_text("utf-8")
+    [height] = re.findall(r"\.plot\.tall \{ height: (\d+)px", css)
+    assert int(height) // 16 == ROOM
 
 
 def test_the_generated_work_passes_the_window() -> None:

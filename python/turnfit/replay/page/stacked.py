@@ -12,8 +12,13 @@ from turnfit.replay.page.scale import HEIGHT, WIDTH, Scale
 
 __all__ = ["LAYERS", "stacked", "summary"]
 
-LAYERS = ("kept", "notes", "cleared", "dropped")
-"""From the axis upwards."""
+LAYERS = {
+    "kept": "sent as recorded",
+    "notes": "notes in place of results",
+    "cleared": "cleared: left out behind notes",
+    "dropped": "dropped: turns and rounds left out",
+}
+"""From the axis upwards, and what they are."""
 _CROSSES, _TICKS = 24, 120
 """As many as have room side by side; of more, some stand for those beside them."""
 
