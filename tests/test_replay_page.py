@@ -328,6 +328,19 @@ def test_the_table_holds_the_totals() -> None:
     assert cells(shown, "finished") == ["0 of 2", "2 of 2", "2 of 2", "2 of 2", "2 of 2"]
 
 
+def test_the_least_of_those_that_finished_is_bold_and_nothing_where_all_are_alike() -> None:
+    shown = page(generated())
+    costs = [
+        [replay["policies"][place]["cost"] for replay in generated()]
+        for place in range(1, len(POLICIES))
+    ]
+    least = min(map(sum, costs))
+    [row] = re.findall(r"<span>cost</span>(.*?)</tr>", shown)
+    assert re.findall(r"<strong>(.*?)\xa0USD</strong>", row) == [f"{least:,.2f}"]
+    [row] = re.findall(r"<span>turns dropped</span>(.*?)</tr>", shown)
+    assert "<strong>" not in row
+
+
 def test_what_only_some_replays_tell_is_shown_where_all_do() -> None:
     more = copy.deepcopy(generated())
     assert "never read" not in words(page(more))
