@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
+from importlib.resources import files
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 from support.pages import parsed, svgs
 from support.replayed import BUDGET, POLICIES, WINDOW, made_up, replayed, subagent, told
 from turnfit.replay.page import page
+from turnfit.replay.page.lines import ROOM
 from turnfit.replay.page.reading import SUMS, read
 from turnfit.replay.page.scale import HEIGHT, Scale, columns_of, ticks
 from turnfit.replay.page.totals import totals
@@ -267,6 +269,31 @@ def test_the_cheapest_of_those_that_finish_is_named_with_its_cost() -> None:
     assert f"{dearest['name']} costs most, {dearest['cost']:,.2f} USD," in told_
 
 
+def test_where_no_policy_finishes_all_the_farthest_is_named() -> None:
+    other = copy.deepcopy(generated())
+    for number, policy in enumerate(other[0]["policies"]):
+        policy["finished"] = False
+        other[1]["policies"][number]["finished"] = number == 4
+    told_ = words(page(other))
+    assert "No policy finishes all of it; default comes farthest, with 1 of 2 histories." in told_
+    other[1]["policies"][4]["finished"] = False
+    assert "No policy finishes any of it." in words(page(other))
+
+
+def test_many_models_are_counted_and_few_are_named() -> None:
+    replays = [{**made_up([1]), "model": f"model-{number}"} for number in range(5)]
+    assert "in anthropic for 5 models;" in words(page(replays))
+    assert "in anthropic for model-0, model-1 and model-2;" in words(page(replays[:3]))
+
+
+def test_a_policy_s_own_budget_is_drawn_in_its_chart() -> None:
+    replay = made_up([100_000, 390_000])
+    replay["policies"][0]["budget"] = 200_000
+    of_all, _, own = svgs(page([replay]))
+    assert "budget 400,000" in [text.text for text in of_all.iter()]
+    assert "budget 200,000" in [text.text for text in own.iter()]
+
+
 def test_without_prices_tokens_are_compared_and_no_cost_is_made_up() -> None:
     replay = copy.deepcopy(generated()[0])
     for policy in replay["policies"]:
@@ -299,6 +326,19 @@ def test_the_table_holds_the_totals() -> None:
     ]
     assert cells(shown, "tokens sent") == [f"{figure:,}" for figure in sums]
     assert cells(shown, "finished") == ["0 of 2", "2 of 2", "2 of 2", "2 of 2", "2 of 2"]
+
+
+def test_the_least_of_those_that_finished_is_bold_and_nothing_where_all_are_alike() -> None:
+    shown = page(generated())
+    costs = [
+        [replay["policies"][place]["cost"] for replay in generated()]
+        for place in range(1, len(POLICIES))
+    ]
+    least = min(map(sum, costs))
+    [row] = re.findall(r"<span>cost</span>(.*?)</tr>", shown)
+    assert re.findall(r"<strong>(.*?)\xa0USD</strong>", row) == [f"{least:,.2f}"]
+    [row] = re.findall(r"<span>turns dropped</span>(.*?)</tr>", shown)
+    assert "<strong>" not in row
 
 
 def test_what_only_some_replays_tell_is_shown_where_all_do() -> None:
@@ -373,6 +413,10 @@ def test_a_policy_that_some_histories_lack_is_of_fewer() -> None:
             lambda replay: replay["policies"][0]["steps"]["notes"].pop(),
             r"policies\[0\]\.steps: 'notes' has \d+ values, but 'tokens' has \d+",
         ),
+        (
+            lambda replay: replay["policies"][1].update(name="nothing"),
+            r"replays\[0\] has 2 policies named 'nothing'",
+        ),
     ],
 )
 def test_what_lacks_something_is_named_with_its_place(break_it: Any, where: str) -> None:
@@ -380,6 +424,23 @@ def test_what_lacks_something_is_named_with_its_place(break_it: Any, where: str)
     break_it(replay)
     with pytest.raises(ValueError, match=where):
         page([replay])
+
+
+@pytest.mark.parametrize(("count", "labels"), [(ROOM, ROOM), (ROOM + 1, 0)])
+def test_more_lines_than_can_bear_names_are_told_apart_by_the_legend(
+    count: int, labels: int
+) -> None:
+    [policy] = made_up([10, 20])["policies"]
+    policies = [{**policy, "name": f"p{number}"} for number in range(count)]
+    shown = page([{**made_up([]), "policies": policies}])
+    assert len(re.findall(r'class="label ink', shown)) == 2 * labels
+    assert shown.count('class="legend narrow"') == 2 * bool(labels)
+
+
+def test_labels_are_spread_over_the_height_that_the_style_sheet_gives() -> None:
+    css = files("turnfit.replay.page").joinpath("page.css").read_text("utf-8")
+    [height] = re.findall(r"\.plot\.tall \{ height: (\d+)px", css)
+    assert int(height) // 16 == ROOM
 
 
 def test_the_generated_work_passes_the_window() -> None:

@@ -16,6 +16,11 @@ WINDOW, BUDGET = 1_000_000, 400_000
 PRICES = {"read": 0.5, "written": 6.25, "anew": 5.0}
 """Per million tokens."""
 
+COLUMNS = (
+    *("at", "tokens", "kept", "notes", "cleared", "dropped", "first_changed"),
+    *("read", "written", "refused"),
+)
+
 POLICIES = {
     "nothing": tf.Policy(budget=1_000_000_000),
     "drop oldest": tf.Policy(budget=BUDGET, exclude_tools=["read_file"], grid=0),
@@ -87,9 +92,7 @@ def row(fitted: tf.Fitted, at: int, before: list[Message], whole: int) -> dict[s
 
 def told(name: str, rows: list[dict[str, Any]], currency: str = "USD") -> dict[str, Any]:
     """A policy's rows as columns, and their totals."""
-    columns = ("at", "tokens", "kept", "notes", "cleared", "dropped", "first_changed")
-    columns += ("read", "written", "refused")  # type: ignore[assignment]
-    steps = {column: [row[column] for row in rows] for column in columns}
+    steps = {column: [row[column] for row in rows] for column in COLUMNS}
     totals = {column: sum(steps[column]) for column in ("read", "written", "refused")}
     sent = zip(steps["tokens"], steps["refused"], strict=True)
     totals["tokens"] = sum(tokens for tokens, refused in sent if not refused)

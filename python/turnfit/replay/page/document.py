@@ -6,17 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
-from turnfit.replay.page.bars import KINDS, bars
+from turnfit.replay.page.bars import bars
 from turnfit.replay.page.figures import many
 from turnfit.replay.page.frame import limits, top_of
-from turnfit.replay.page.lines import STYLES, Line, laid_over
+from turnfit.replay.page.legends import kinds, layers, names
+from turnfit.replay.page.lines import Line, laid_over
 from turnfit.replay.page.markup import Markup, raw, tag, text
 from turnfit.replay.page.probe import probe
 from turnfit.replay.page.reading import Replay, Run, read, size_of
 from turnfit.replay.page.scale import Scale
 from turnfit.replay.page.stacked import stacked, summary
 from turnfit.replay.page.tables import badged, figures, histories, laid_figures, side_by_side
-from turnfit.replay.page.totals import Total, badge, totals
+from turnfit.replay.page.totals import Total, totals
 from turnfit.replay.page.words import headline, paid, replayed
 
 __all__ = ["page"]
@@ -27,13 +28,6 @@ _POINTS = 180_000
 """Points that all lines together may have at most, at some six bytes each."""
 _COLUMNS = 400
 """Columns that are told apart across a chart, where there is room for so many points."""
-
-_LAYERS = {
-    "kept": "sent as recorded",
-    "notes": "notes in place of results",
-    "cleared": "cleared: left out behind notes",
-    "dropped": "dropped: turns and rounds left out",
-}
 
 
 def page(replays: Sequence[Mapping[str, Any]], *, title: str = "Replayed histories") -> str:
@@ -51,9 +45,10 @@ def page(replays: Sequence[Mapping[str, Any]], *, title: str = "Replayed histori
         The text of the page, to be written as UTF-8.
 
     Raises:
-        ValueError: for a history that lacks something, with the place named.
+        ValueError: for a history that lacks something or has two policies of one name, with
+            the place named.
 
-    >>> page([], title="Nothing yet").startswith("<!DOCTYPE html>")
+    >>> "<h1>Nothing yet</h1>" in page([], title="Nothing yet")
     True
     """
     histories_ = read(replays)
@@ -91,7 +86,7 @@ def _sections(replays: Sequence[Replay], given: Sequence[Total]) -> Iterator[Mar
     if not given:
         return
     yield _section("Policies side by side", side_by_side(given))
-    yield _section("What was sent, and how it is priced", _kinds(), bars(given))
+    yield _section("What was sent, and how it is priced", kinds(), bars(given))
     told = [replay for replay in replays if replay.steps or len(replays) == 1]
     charted = sorted(told, key=size_of, reverse=True)[:_CHARTED]
     runs = sum(len(replay.runs) for replay in charted)
@@ -106,19 +101,6 @@ def _sections(replays: Sequence[Replay], given: Sequence[Total]) -> Iterator[Mar
 
 def _section(title: str, *inside: Markup) -> Markup:
     return tag("section", tag("h2", text(title)), *inside)
-
-
-def _kinds() -> Markup:
-    swatches = (
-        _key(tag("rect", width="28", height="14", class_=f"{css} part"), name)
-        for _, css, name in KINDS
-    )
-    return tag("ul", *swatches, class_="legend")
-
-
-def _key(drawn: Markup, name: str) -> Markup:
-    swatch = tag("svg", drawn, width="28", height="14", aria_hidden="true")
-    return tag("li", swatch, text(f" {name}"))
 
 
 def _history(key: str, replay: Replay, places: Mapping[str, Total], columns: int) -> Markup:
@@ -142,7 +124,7 @@ def _history(key: str, replay: Replay, places: Mapping[str, Total], columns: int
         told,
         *_overlays(key, replay, places, scale),
         tag("h3", text("Each policy by itself")),
-        _legend(replay),
+        layers(replay),
         tag("div", *panels, class_="panels"),
         probe(key, replay, places, columns),
     )
@@ -151,48 +133,31 @@ def _history(key: str, replay: Replay, places: Mapping[str, Total], columns: int
 def _overlays(
     key: str, replay: Replay, places: Mapping[str, Total], scale: Scale
 ) -> Iterator[Markup]:
-    def _laid(title: str, lines: Sequence[Line]) -> Markup:
-        rows = [(places[run.name], values) for _, run, values in lines]
-        return laid_figures(title, rows, replay.steps)
-
-    sizes: list[Line] = [(places[run.name].place, run, run.steps["tokens"]) for run in replay.runs]
-    paid_: list[Line] = [(places[run.name].place, run, run.paid) for run in replay.runs]
-    title = "Size of each request"
+    sizes = [(places[run.name].place, run, run.steps["tokens"]) for run in replay.runs]
     scale = scale._replace(top=top_of(replay, replay.largest))
-    drawn = laid_over(
-        f"{key}-sizes",
-        title,
-        scale,
-        sizes,
-        limits(scale, replay.budget, replay.window),
-        refused=True,
-    )
-    names = _names(sizes)
-    yield _figure(
-        key, "tokens", title, "Tokens, request by request.", drawn, names, _laid(title, sizes)
-    )
-    top = 1.06 * max(max(run.paid, default=0) for run in replay.runs) or 1
+    lines = limits(scale, replay.budget, replay.window)
+    title, told = "Size of each request", "Tokens, request by request."
+    drawn = laid_over(f"{key}-sizes", title, scale, sizes, lines, refused=True)
+    yield _figure(key, "tokens", title, told, drawn, *_beside(title, sizes, places))
+    paid_ = [(places[run.name].place, run, run.paid) for run in replay.runs]
+    scale = scale._replace(top=1.06 * max(max(run.paid, default=0) for run in replay.runs) or 1)
     title = "Tokens that the prefix cache didn't give, so far"
-    drawn = laid_over(f"{key}-paid", title, scale._replace(top=top), paid_)
     told = "Summed up request by request; these cost the most."
-    yield _figure(key, "paid", title, told, drawn, names, _laid(title, paid_))
-
-
-def _names(lines: Sequence[Line]) -> Markup:
-    """Which line is which, for where there is no room for names beside them."""
-    keys = (
-        _key(
-            tag("line", x1="0", x2="28", y1="7", y2="7", class_=f"line style{place % STYLES}"),
-            f"{badge(place)} {run.name}",
-        )
-        for place, run, _ in lines
-    )
-    return tag("ul", *keys, class_="legend narrow")
+    drawn = laid_over(f"{key}-paid", title, scale, paid_)
+    yield _figure(key, "paid", title, told, drawn, *_beside(title, paid_, places))
 
 
 def _figure(key: str, kind: str, title: str, told: str, *drawn: Markup) -> Markup:
     head = tag("figcaption", tag("h3", text(title)), tag("p", text(told)))
     return tag("figure", head, *drawn, data_source=f"{key}-data", data_kind=kind)
+
+
+def _beside(
+    title: str, lines: Sequence[Line], places: Mapping[str, Total]
+) -> tuple[Markup, Markup]:
+    """Which line is which, and the figures in a table."""
+    rows = [(places[run.name], values) for _, run, values in lines]
+    return names(lines), laid_figures(title, rows)
 
 
 def _panel(
@@ -201,23 +166,6 @@ def _panel(
     head = tag("figcaption", tag("h4", badged(total)), tag("p", text(summary(run))))
     data = {"data_source": f"{source}-data", "data_kind": "run", "data_run": number}
     return tag("figure", head, stacked(key, replay, run, scale), figures(run), **data)
-
-
-def _legend(replay: Replay) -> Markup:
-    """What stands in the charts of this history; what isn't there isn't explained."""
-    broke = tag("path", d="M8 3v8M14 3v8M20 3v8", class_="broke")
-    keys = [
-        _key(tag("rect", width="28", height="14", class_=f"{layer} part"), name)
-        for layer, name in _LAYERS.items()
-        if layer == "kept" or any(any(run.steps[layer]) for run in replay.runs)
-    ]
-    if any(run.breaks for run in replay.runs):
-        keys.append(_key(broke, "the cache broke: the request's start changed"))
-    if any(run.refusals for run in replay.runs):
-        keys.append(
-            _key(tag("use", href="#mark-refused", x="14", y="7"), "refused: over the window")
-        )
-    return tag("ul", *keys, class_="legend")
 
 
 def _closing() -> Markup:

@@ -83,7 +83,7 @@ def cut(name: str, most: int) -> str:
 def listed(parts: Sequence[Markup]) -> Markup:
     """Things named after each other.
 
-    >>> listed([text("a"), text("b"), text("c")])
+    >>> listed([Markup(name) for name in "abc"])
     'a, b and c'
     """
     if len(parts) < 2:

@@ -8,10 +8,10 @@ from turnfit.replay.page.figures import cut, short
 from turnfit.replay.page.frame import chart, stretched
 from turnfit.replay.page.markup import Markup, join, tag, text
 from turnfit.replay.page.reading import Run
-from turnfit.replay.page.scale import Scale
+from turnfit.replay.page.scale import HEIGHT, Scale
 from turnfit.replay.page.totals import badge
 
-__all__ = ["STYLES", "Line", "laid_over"]
+__all__ = ["ROOM", "STYLES", "Line", "laid_over"]
 
 STYLES = 7
 """Colours, and as many ways to dash a line."""
@@ -19,6 +19,8 @@ _APART = 16
 """Pixels from one label to the next."""
 _PIXELS = 300
 """Of the chart's height, as the style sheet has it."""
+ROOM = _PIXELS // _APART
+"""Lines that can bear their names; of more, only the legend tells."""
 _LONG = 20
 """Letters of a name that have room beside the chart."""
 
@@ -32,7 +34,7 @@ def laid_over(
     """The chart of all policies.
 
     Args:
-        more: what is drawn under the lines.
+        more: what is drawn over the lines.
         refused: whether a line ends with a cross where its request was refused.
     """
     told = "; ".join(
@@ -47,7 +49,7 @@ def laid_over(
     ]
     crosses = _crosses(scale, drawn) if refused else ()
     names = _labels(scale, drawn)
-    return chart(key, title, told, scale, *more, stretched(*paths), *crosses, *names, tall=True)
+    return chart(key, title, told, scale, stretched(*paths), *crosses, *names, *more, tall=True)
 
 
 def _crosses(scale: Scale, lines: Sequence[Line]) -> Iterator[Markup]:
@@ -59,28 +61,24 @@ def _crosses(scale: Scale, lines: Sequence[Line]) -> Iterator[Markup]:
 
 def _labels(scale: Scale, lines: Sequence[Line]) -> Iterator[Markup]:
     """Each line's name at the right, led to from its end, none upon another."""
-    ends = sorted(
-        (scale.y(values[-1]) * _PIXELS / 1000, line) for line in lines if (values := line[2])
-    )
-    for (end, (place, run, values)), y in zip(ends, _spread([end for end, _ in ends]), strict=True):
-        x = f"{100 * len(values) / scale.steps:.4g}%"
-        low, high = f"{end / _PIXELS:.2%}", f"{y / _PIXELS:.2%}"
-        lead = [
-            tag("line", x1=x, x2="100%", y1=low, y2=low, class_="lead"),
-            tag(
-                "svg",
-                tag("line", x1="0", x2="12", y1="0", y2=round(y - end, 1), class_="lead"),
-                x="100%",
-                y=low,
-                overflow="visible",
-            ),
-        ]
-        name = tag("tspan", text(cut(run.name, _LONG)), class_="name", dx="5")
+    if len(lines) > ROOM:
+        return
+    lines = sorted(lines, key=lambda line: scale.y(line[2][-1]))
+    ends = [scale.y(values[-1]) * _PIXELS / HEIGHT for _, _, values in lines]
+    for (place, run, values), end, y in zip(lines, ends, _spread(ends), strict=True):
+        yield _lead(100 * len(values) / scale.steps, end, y)
         letter = tag("tspan", text(badge(place)), class_="strong")
-        css = f"label ink{place % STYLES}"
-        yield join(
-            [*lead, tag("text", letter, name, x="100%", dx="15", y=high, dy="0.32em", class_=css)]
-        )
+        name = tag("tspan", text(cut(run.name, _LONG)), class_="name", dx="5")
+        at = {"x": "100%", "dx": "15", "y": f"{y / _PIXELS:.2%}", "dy": "0.32em"}
+        yield tag("text", letter, name, **at, class_=f"label ink{place % STYLES}")
+
+
+def _lead(percent: float, end: float, y: float) -> Markup:
+    """From a line's end to the chart's edge, and from there to its label's height."""
+    low, css = f"{end / _PIXELS:.2%}", "lead"
+    flat = tag("line", x1=f"{percent:.4g}%", x2="100%", y1=low, y2=low, class_=css)
+    bent = tag("line", x1="0", x2="12", y1="0", y2=round(y - end, 1), class_=css)
+    return join([flat, tag("svg", bent, x="100%", y=low, overflow="visible")])
 
 
 def _spread(places: Sequence[float]) -> list[float]:

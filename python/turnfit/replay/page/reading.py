@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -141,8 +142,8 @@ def read(replays: Sequence[Mapping[str, Any]]) -> list[Replay]:
     """The histories, checked.
 
     Raises:
-        ValueError: for one that lacks something, or whose columns differ in length, with
-            the place named.
+        ValueError: for one that lacks something, whose columns differ in length, or whose
+            policies are named alike, with the place named.
     """
     return [_replay(f"replays[{number}]", replay) for number, replay in enumerate(replays)]
 
@@ -152,8 +153,11 @@ def _replay(where: str, replay: Mapping[str, Any]) -> Replay:
         _of(where, replay, key) for key in ("name", "format", "messages", "policies")
     )
     model, budget, window = (replay.get(key) for key in ("model", "budget", "window"))
-    runs = (_run(f"{where}.policies[{n}]", one, budget) for n, one in enumerate(policies))
-    return Replay(name, format_, model, messages, budget, window, tuple(runs))
+    runs = tuple(_run(f"{where}.policies[{n}]", one, budget) for n, one in enumerate(policies))
+    for named, count in Counter(run.name for run in runs).items():
+        if count > 1:
+            raise ValueError(f"{where} has {count} policies named {named!r}")
+    return Replay(name, format_, model, messages, budget, window, runs)
 
 
 def _run(where: str, policy: Mapping[str, Any], budget: int | None) -> Run:

@@ -19,13 +19,13 @@ def ticks(most: float, count: int = 5) -> list[float]:
     """Round numbers from 0 to `most`, no more than `count` after the 0.
 
     >>> ticks(1_050_000), ticks(3), ticks(0)
-    ([0, 250000.0, 500000.0, 750000.0, 1000000.0], [0, 1.0, 2.0, 3.0], [0])
+    ([0.0, 250000.0, 500000.0, 750000.0, 1000000.0], [0.0, 1.0, 2.0, 3.0], [0.0])
     """
     if most < 1:
-        return [0]
+        return [0.0]
     power = 10.0 ** floor(log10(most / count))
-    step = max(1, next(power * one for one in _ROUND if most / (power * one) <= count))
-    return [0, *(step * n for n in range(1, floor(most / step) + 1))]
+    step = max(1.0, next(power * one for one in _ROUND if most / (power * one) <= count))
+    return [step * n for n in range(floor(most / step) + 1)]
 
 
 def columns_of(count: int, columns: int) -> Iterator[range]:
@@ -112,7 +112,14 @@ class Scale(NamedTuple):
         line = self.line(values)
         return line and f"{line}V{HEIGHT}H0Z"
 
-    def marks(self, steps: Sequence[int], columns: int) -> list[int]:
-        """The first of the marked steps in each of so many columns."""
-        firsts = {step * columns // self.steps: step for step in reversed(steps)}
-        return sorted(firsts.values())
+    def marks(self, steps: Sequence[int], places: int) -> list[int]:
+        """The marked steps, less those closer to one before than places side by side are.
+
+        >>> Scale(100, 1, 100).marks([3, 4, 5, 50, 90], 20)
+        [3, 50, 90]
+        """
+        shown: list[int] = []
+        for step in steps:
+            if not shown or (step - shown[-1]) * places >= self.steps:
+                shown.append(step)
+        return shown

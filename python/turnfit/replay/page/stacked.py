@@ -12,10 +12,15 @@ from turnfit.replay.page.scale import HEIGHT, WIDTH, Scale
 
 __all__ = ["LAYERS", "stacked", "summary"]
 
-LAYERS = ("kept", "notes", "cleared", "dropped")
-"""From the axis upwards."""
+LAYERS = {
+    "kept": "sent as recorded",
+    "notes": "notes in place of results",
+    "cleared": "cleared: left out behind notes",
+    "dropped": "dropped: turns and rounds left out",
+}
+"""From the axis upwards, and what they are."""
 _CROSSES, _TICKS = 24, 120
-"""As many as have room side by side; of more, the first in each place is drawn."""
+"""As many as have room side by side; of more, some stand for those beside them."""
 
 
 def stacked(key: str, replay: Replay, run: Run, scale: Scale) -> Markup:
@@ -32,9 +37,9 @@ def stacked(key: str, replay: Replay, run: Run, scale: Scale) -> Markup:
         tag("defs", *(_area(key, layer, areas[layer]) for layer in shown)),
         *(_fill(key, layer) for layer in reversed(shown)),
         *_outlines(key, shown),
-        limits(scale, run.budget, replay.window),
         *_broken(scale, run),
         *_refused(scale, run),
+        limits(scale, run.budget, replay.window),
     )
 
 
@@ -88,7 +93,7 @@ def _outlines(key: str, shown: list[str]) -> Iterator[Markup]:
 
 
 def _broken(scale: Scale, run: Run) -> Iterator[Markup]:
-    """A tick under the axis for each request, or column of them, that broke the cache."""
+    """A tick under the axis for each request that broke the cache, or for some side by side."""
     few = len(run.breaks) <= _TICKS
     steps = run.breaks if few else scale.marks(run.breaks, _TICKS)
     if not steps:
@@ -103,12 +108,12 @@ def _broken(scale: Scale, run: Run) -> Iterator[Markup]:
 
 
 def _refused(scale: Scale, run: Run) -> Iterator[Markup]:
-    """A cross on each request, or the first of those in one place, that was refused."""
+    """A cross on each request that was refused, or on the first of those that would touch."""
     for step in scale.marks(run.refusals, _CROSSES):
         at = {"x": scale.across(step), "y": scale.down(run.steps["tokens"][step])}
         yield tag("svg", tag("use", href="#mark-refused"), **at, overflow="visible")
-    if run.refusals:
-        first = run.refusals[0]
+    first = run.refusals[0] if run.refusals else 0
+    # Farther to the left it would stand on the limits' names.
+    if first > scale.steps / 2:
         at = {"x": scale.across(first), "y": scale.down(run.steps["tokens"][first])}
-        side = "label strong up" if first > scale.steps / 2 else "label strong"
-        yield tag("text", text("refused"), **at, dy="-10", class_=side)
+        yield tag("text", text("refused"), **at, dy="-10", class_="label strong up")

@@ -68,10 +68,10 @@ ROWS: dict[str, tuple[Row, ...]] = {
         _sum("unread", "never read", "tool results that no request held whole"),
     ),
     "Sent": (
-        _sum("tokens_sent", "tokens sent", "tokens of all requests"),
+        _sum("tokens_sent", "tokens sent", "tokens of all requests that weren't refused"),
         Row(
             "largest request",
-            "tokens of the largest request",
+            "tokens of the largest request, refused or not",
             lambda total: total.largest,
             lambda total: _known(total.largest),
         ),
@@ -114,35 +114,23 @@ def badged(total: Total) -> Markup:
 def side_by_side(given: Sequence[Total]) -> Markup:
     """The policies as columns, their totals as rows."""
     head = tag("tr", tag("td"), *(tag("th", badged(total), scope="col") for total in given))
-    groups = [
-        tag(
-            "tbody",
-            tag(
-                "tr",
-                tag("th", text(name), scope="rowgroup", colspan=len(given) + 1),
-                class_="group",
-            ),
-            *(
-                _row(row, given)
-                for row in rows
-                if any(row.value(total) is not None for total in given)
-            ),
-        )
-        for name, rows in ROWS.items()
-    ]
+    groups = (_group(name, rows, given) for name, rows in ROWS.items())
     table = tag("table", tag("thead", head), *groups, class_="policies")
     return join([_scrolled(table, "Policies side by side"), _note(given)])
+
+
+def _group(name: str, rows: Sequence[Row], given: Sequence[Total]) -> Markup:
+    title = tag("th", text(name), scope="rowgroup", colspan=len(given) + 1)
+    told = [row for row in rows if any(row.value(total) is not None for total in given)]
+    return tag("tbody", tag("tr", title, class_="group"), *(_row(row, given) for row in told))
 
 
 def _note(given: Sequence[Total]) -> Markup:
     some = any(total.finishes for total in given) and len(given) > 1
     best = "Bold: the least of those that finished everything. " if some else ""
-    stopped = (
-        ""
-        if all(total.finishes for total in given)
-        else ("What is refused costs nothing, so a policy that didn't finish paid for less work.")
-    )
-    return tag("p", text(best + stopped), class_="note")
+    less = "What is refused costs nothing, so a policy that didn't finish paid for less work."
+    all_ = all(total.finishes for total in given)
+    return tag("p", text(best + less * (not all_)), class_="note")
 
 
 def _row(row: Row, given: Sequence[Total]) -> Markup:
@@ -203,13 +191,13 @@ def figures(run: Run) -> Markup:
     return _opened(table, run.name)
 
 
-def laid_figures(name: str, runs: Sequence[tuple[Total, Sequence[float]]], steps: int) -> Markup:
+def laid_figures(name: str, runs: Sequence[tuple[Total, Sequence[float]]]) -> Markup:
     """The figures of policies laid over each other, from the least to the greatest."""
     names = [tag("th", text("requests"), scope="col")]
     names += [tag("th", badged(total), scope="col") for total, _ in runs]
     rows = [
         tag("tr", _numbers(block), *(tag("td", text(_part(values, block))) for _, values in runs))
-        for block in columns_of(steps, _BLOCKS)
+        for block in columns_of(max(len(values) for _, values in runs), _BLOCKS)
     ]
     table = tag("table", tag("thead", tag("tr", *names)), tag("tbody", *rows), class_="figures")
     return _opened(table, name)

@@ -47,8 +47,8 @@ class Total:
 
     @property
     def finishes(self) -> bool:
-        """Whether all did."""
-        return self.finished == len(self.runs)
+        """Whether all there are did."""
+        return self.finished == self.histories
 
     @property
     def largest(self) -> int | None:

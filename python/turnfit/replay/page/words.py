@@ -12,6 +12,8 @@ from turnfit.replay.page.totals import Total
 __all__ = ["headline", "paid", "replayed"]
 
 
+_FEW = 4
+"""Models or formats that a sentence lists."""
 _NAMED, _LONG = 6, 30
 """Policies that a sentence names, and the letters of a name that it has room for."""
 
@@ -63,7 +65,7 @@ def replayed(replays: Sequence[Replay]) -> Markup:
     if not replays:
         return NOTHING
     messages = many(sum(replay.messages for replay in replays), "message")
-    formats = listed([text(name) for name in sorted({replay.format for replay in replays})])
+    formats = _some({replay.format for replay in replays}, "formats")
     size = many(max(replay.whole for replay in replays), "token")
     known = any(replay.whole for replay in replays)
     if len(replays) == 1:
@@ -81,9 +83,16 @@ def replayed(replays: Sequence[Replay]) -> Markup:
     return join([what, formats, _models(replays), text(end * known + "." + _limits(replays))])
 
 
+def _some(names: set[str], things: str) -> Markup:
+    """Names, or how many they are where they are too many to read."""
+    if len(names) > _FEW:
+        return text(f"{whole(len(names))} {things}")
+    return listed([text(name) for name in sorted(names)])
+
+
 def _models(replays: Sequence[Replay]) -> Markup:
-    models = sorted({replay.model for replay in replays if replay.model})
-    return join([text(" for "), listed([text(model) for model in models])]) if models else NOTHING
+    models = {replay.model for replay in replays if replay.model}
+    return join([text(" for "), _some(models, "models")]) if models else NOTHING
 
 
 def _limits(replays: Sequence[Replay]) -> str:
@@ -101,7 +110,7 @@ def paid(given: Sequence[Total]) -> Markup:
     """What the work costs under the policies that finish it: the cheapest and the dearest."""
     finishing = [total for total in given if total.finishes]
     if not finishing:
-        return text("No policy finishes all of it.") if given else NOTHING
+        return _farthest(given)
     known = all(total.cost is not None for total in finishing)
     ordered = sorted(finishing, key=lambda total: _price(total, known))
     if len(ordered) == 1:
@@ -109,6 +118,17 @@ def paid(given: Sequence[Total]) -> Markup:
         told = [_named(ordered), text(alone), text(_does(ordered[0], known)), text(".")]
         return join(told)
     return _compared(ordered[0], ordered[-1], known)
+
+
+def _farthest(given: Sequence[Total]) -> Markup:
+    most = max((total.finished for total in given), default=0)
+    if not most:
+        return text("No policy finishes any of it.") if given else NOTHING
+    best = [total for total in given if total.finished == most]
+    verb = "comes" if len(best) == 1 else "come"
+    of = many(best[0].histories, "history", "histories")
+    end = text(f" {verb} farthest, with {whole(most)} of {of}.")
+    return join([text("No policy finishes all of it; "), _named(best), end])
 
 
 def _price(total: Total, known: bool) -> float:
