@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -13,14 +12,13 @@ import turnfit as tf
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from servers import prefix_cache as simulator
-from servers.requests import Block as SimulatedBlock
 from servers.requests import blocks, unmarked
 from strategies import Case, cases
 from test_fit import MANY, policy_of
 from turnfit.messages.formats import FORMATS
 from turnfit.replay.blocks import OTHER, Block, Parts
-from turnfit.replay.caching import CacheUse, PrefixCache, cache_of, marks_of
-from turnfit.replay.contenders import Contender, DropOldest, Fitting, KeepLast, Nothing
+from turnfit.replay.caching import CacheUse, cache_of, marks_of
+from turnfit.replay.contenders import Contender, DropOldest, Fitting, Nothing
 from turnfit.replay.prefix import Change, Row
 from turnfit.replay.recordings import Recording
 from turnfit.replay.rules import CacheRules, cache_rules
@@ -207,7 +205,10 @@ class Told:
 def told(track: Track, contender: Contender) -> Iterator[Told]:
     """Each request: as blocks step by step, and as a body that is made anew each time."""
     recording = track.recording
-    player, row = contender.play(track), Row(track.blocks.opening(recording.system, recording.tools))
+    player, row = (
+        contender.play(track),
+        Row(track.blocks.opening(recording.system, recording.tools)),
+    )
     opening = next((at for at in reversed(range(row.count)) if row.blocks[at].bears), None)
     for at in track.requests:
         sent = player.request(at)
@@ -303,3 +304,30 @@ def test_replayed_requests_are_read_as_their_bodies_would_be(
             alone = 0 if one.row.opening else one.row.tokens - one.row.sum_to(one.row.count)
             wanted = theirs.read(body)
             assert used == CacheUse(wanted.read, wanted.written, wanted.uncached + alone)
+
+
+@MANY
+@given(cases())
+def test_marks_stand_where_mark_cache_puts_them(case: Case) -> None:
+    assume(case.format in ("anthropic", "bedrock-converse") and case.messages)
+    # By an index, another message of the request is pinned than of the history.
+    assume(all(map(is_whole, case.messages)) and not case.policy.pinned)
+    recording = recording_of(case)
+    assume(len(recording.split()) == 1)
+    track, policy = Track.of(recording), policy_of(case)
+    opening = len(track.blocks.opening(case.system, case.tools).blocks)
+    for at, one in zip(track.requests, told(track, Fitting("own", policy)), strict=True):
+        fitted = tf.fit(
+            track.messages[:at], policy, system=case.system, tools=case.tools, format=case.format
+        )
+        points = {block_number(one.row, fitted.messages, point) for point in fitted.cache_points}
+        assert {mark for mark in one.marks if mark >= opening} == points
+
+
+def block_number(row: Row, messages: list[Any], point: tf.CachePoint) -> int:
+    """A point's block among all of the request, which Bedrock's own marks are not."""
+    start = row.starts[point.index] + row.parts[point.index].head
+    if point.block is None:
+        return start
+    before = messages[point.index]["content"][: point.block]
+    return start + sum(list(block) != ["cachePoint"] for block in before)

@@ -20,7 +20,16 @@ from turnfit.messages.formats.table import Format
 from turnfit.messages.reading import Message
 from turnfit.tokens.profiles import Tariff, frames_in
 
-__all__ = ["CALL", "OTHER", "RESULT", "THINKING", "Block", "Blocks", "Parts"]
+__all__ = [
+    "CALL",
+    "OTHER",
+    "RESULT",
+    "THINKING",
+    "Block",
+    "Blocks",
+    "Parts",
+    "place_without_marks",
+]
 
 OTHER, CALL, RESULT, THINKING = range(4)
 """What a block is, as far as caches tell blocks apart."""
@@ -128,7 +137,8 @@ class Blocks:
         key = "parts" if "parts" in message else "content"
         rest = {name: value for name, value in message.items() if name not in (key, "role")}
         contents = [value for value in _contents(message.get(key)) if not _is_point(value)]
-        values = [*([rest] if rest else []), *contents]
+        # What says nothing is a block all the same: it has its frame, and its place.
+        values = [*([rest] if rest else []), *contents] or [None]
         # Only what stands in the history's own list is there as long as its id is used.
         lasts = isinstance(message.get(key), list)
         tokens = self._price(message)
@@ -215,6 +225,11 @@ def _has_text(value: Any) -> bool:
     if isinstance(value, Mapping) and "text" in value:
         return bool(str(value["text"]).strip())
     return bool(value)
+
+
+def place_without_marks(content: Sequence[Any], place: int) -> int:
+    """A block's place among those that aren't marks themselves."""
+    return place - sum(map(_is_point, content[:place]))
 
 
 def _is_point(value: Any) -> bool:

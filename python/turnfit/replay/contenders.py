@@ -11,7 +11,9 @@ from turnfit.fitting.caching import block_of
 from turnfit.fitting.conversation import Conversation
 from turnfit.fitting.fitted import Fitted
 from turnfit.fitting.policy import Policy
-from turnfit.replay.blocks import Parts
+from turnfit.messages.formats.table import Format
+from turnfit.messages.reading import Message
+from turnfit.replay.blocks import Parts, place_without_marks
 from turnfit.replay.clearing import Clearing
 from turnfit.replay.forms import Forms, is_plain, kept_before, place_in_request
 from turnfit.replay.track import Track
@@ -233,7 +235,7 @@ class _Keeping:
         if self._gone >= results:
             return None
         index, place = self._places[self._gone]
-        return index, _block(self._track, index, place)
+        return index, _block(self._track.format, self._track.messages[index], place)
 
 
 @dataclass(frozen=True)
@@ -285,7 +287,7 @@ class _Fitted:
 
     def _gone_on(self, fitted: Fitted, before: Fitted | None, at: int) -> Sent | None:
         """The request where it only grew, which is told without being built."""
-        if before is None or not _are_of_one(before, fitted):
+        if before is None or not _are_of_one(before, fitted, self._track):
             return None
         if not before._plan.goes_on_in(fitted._plan):
             return None
@@ -296,7 +298,7 @@ class _Fitted:
         return Sent(same, tail, fitted._plan.kept, still=self._still)
 
     def _changed(self, fitted: Fitted, before: Fitted | None) -> Sent:
-        same = _same(fitted, before) if before is not None else 0
+        same = _same(fitted, before, self._track) if before is not None else 0
         cleared = fitted._ledger.cleared(fitted._plan)
         stale = fitted._ledger.stale(fitted._plan)
         same, tail = self._forms.tail(fitted, same, cleared, stale)
@@ -309,34 +311,48 @@ class _Fitted:
 
     def _find_still(self, fitted: Fitted, *, has_moved: bool) -> None:
         """Where the request changes next; it is looked for again where it may have moved."""
-        if not is_plain(fitted):
-            self._next = self._still = None
-            return
         now = fitted._ledger.next_clearable(fitted._plan)
         if not has_moved and now == self._next:
             return
         self._next, self._still = now, None
-        if now is not None:
-            index, place = now
-            at = place_in_request(fitted, index)
-            self._still = at, _block(self._track, index, place)
+        if now is None:
+            return
+        index, place = now
+        block = _block(fitted._format, fitted._history[index], place)
+        if is_plain(fitted, self._track):
+            self._still = place_in_request(fitted, index), block
+        elif block is not None:
+            self._still = _place_of_result(fitted, index, place)
 
 
-def _block(track: Track, index: int, place: int) -> int | None:
-    """The block of a message that bears a result, where the format's blocks can be marked."""
-    if track.format.marks is None:
+def _place_of_result(fitted: Fitted, index: int, place: int) -> tuple[int, int] | None:
+    """Where a result of the history stands in a request whose messages were merged."""
+    message = fitted._history[index]
+    wanted = message["content"][block_of(fitted._format, message, place)]
+    for at, sent in enumerate(fitted.messages):
+        content = sent.get("content")
+        for block, value in enumerate(content if isinstance(content, list) else ()):
+            if value is wanted:
+                return at, place_without_marks(content, block)
+    return None
+
+
+def _block(format_: Format, message: Message, place: int) -> int | None:
+    """The block that bears a result, where a format's blocks can be marked."""
+    if format_.marks is None:
         return None
-    return block_of(track.format, track.messages[index], place)
+    return place_without_marks(message["content"], block_of(format_, message, place))
 
 
-def _are_of_one(before: Fitted, now: Fitted) -> bool:
+def _are_of_one(before: Fitted, now: Fitted, track: Track) -> bool:
     """Whether both are plans of one ledger, of which nothing was changed before or after."""
-    return is_plain(before) and is_plain(now) and before._ledger is now._ledger
+    plain = is_plain(before, track) and is_plain(now, track)
+    return plain and before._ledger is now._ledger
 
 
-def _same(fitted: Fitted, before: Fitted) -> int:
+def _same(fitted: Fitted, before: Fitted, track: Track) -> int:
     """With how many messages at least a request begins as the one before."""
-    if not _are_of_one(before, fitted):
+    if not _are_of_one(before, fitted, track):
         return 0
     change = fitted._ledger.kept(before._plan, fitted._plan)[0]
     return kept_before(fitted, before._plan.messages if change is None else change)

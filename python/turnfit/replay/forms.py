@@ -19,9 +19,14 @@ from turnfit.replay.track import Track
 __all__ = ["Forms", "is_plain", "kept_before", "place_in_request"]
 
 
-def is_plain(fitted: Fitted) -> bool:
-    """Whether a request's messages are the history's own or copies, each in its place."""
-    return fitted._source is None and fitted._format.join is None
+def is_plain(fitted: Fitted, track: Track) -> bool:
+    """Whether a request's messages are the history's own or copies, each in its place: none
+    broken off, and no neighbours merged.
+    """
+    if fitted._source is not None:
+        return False
+    is_complete = fitted.step in ("whole", "results")
+    return fitted._format.join is None or (track.alternates and is_complete)
 
 
 def kept_before(fitted: Fitted, index: int) -> int:
@@ -67,7 +72,7 @@ class Forms:
             cleared: what the ledger says of what is cleared.
             stale: what it says of reasoning.
         """
-        if self._are_single and is_plain(fitted):
+        if self._are_single and is_plain(fitted, self._track):
             places = _by_message(cleared)
             stripped = {index for index, _, is_left_out in stale if is_left_out}
             found = self._found(fitted, same, places, stripped)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from turnfit import _core
 from turnfit.errors import FormatError, HistoryError
@@ -71,7 +71,9 @@ class Track:
     @cached_property
     def blocks(self) -> Blocks:
         """Splits messages into blocks; it has those of the recording."""
-        return Blocks(self.format, self.tariff)
+        blocks = Blocks(self.format, self.tariff)
+        blocks.remember(self.messages)
+        return blocks
 
     @cached_property
     def parts(self) -> list[Parts]:
@@ -116,6 +118,11 @@ class Track:
         while at < len(self.roles) and self.roles[at] == "assistant":
             at += 1
         return at
+
+    @cached_property
+    def alternates(self) -> bool:
+        """Whether no two neighbours have the same role."""
+        return all(before != now for before, now in pairwise(self.roles))
 
     @cached_property
     def preamble(self) -> int:
