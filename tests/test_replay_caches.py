@@ -129,7 +129,7 @@ WORDS = st.lists(st.text("abc", min_size=1, max_size=3), min_size=1, max_size=30
 @st.composite
 def visits(draw: st.DrawFn) -> list[tuple[list[str], list[int], float]]:
     """Requests, their marks, and the seconds since the one before."""
-    made = []
+    made: list[tuple[list[str], list[int], float]] = []
     words = draw(WORDS)
     for _ in range(draw(st.integers(1, 12))):
         if draw(st.integers(0, 3)):
@@ -251,7 +251,7 @@ def without_oldest(track: Track, at: int, budget: int) -> list[Any]:
 
 def with_marks(body: dict[str, Any], marks: Sequence[int]) -> dict[str, Any]:
     """The body with Anthropic's marks on blocks that are told by their numbers, and no others."""
-    marked = unmarked(copy.deepcopy(body))
+    marked: dict[str, Any] = unmarked(copy.deepcopy(body))
     if isinstance(marked["system"], str):
         marked["system"] = [{"type": "text", "text": marked["system"]}]
     for message in marked["messages"]:
@@ -275,6 +275,11 @@ def recording_of(case: Case) -> Recording:
     return Recording(name="drawn", messages=case.messages, **beside)
 
 
+def next_of(queue: list[int]) -> simulator.Count:
+    """Counts blocks by what the replay says of them, one after the other."""
+    return lambda _: queue.pop(0)
+
+
 def is_whole(message: Any) -> bool:
     """Whether a message says something; what is empty has no block that would tell its place."""
     return bool(blocks({"messages": [message]}))
@@ -292,7 +297,7 @@ def test_replayed_requests_are_read_as_their_bodies_would_be(
         rules = SMALL["automatic"]
     for contender in contenders_of(case):
         clock, queue = Clock(), list[int]()
-        theirs = simulated(rules, lambda _, queue=queue: queue.pop(0), clock)
+        theirs = simulated(rules, next_of(queue), clock)
         ours = cache_of(rules)
         for one in told(track, contender):
             clock.now += seconds / 10

@@ -188,8 +188,8 @@ def _refuse_wrapped(row: dict[str, Any], place: str) -> None:
             f"{place} has its message wrapped ({kind_of(row)}); wanted are the messages "
             "themselves, as from: jq -c '.message // empty'"
         )
-    # Some formats have items without a role, but never without a type.
-    if "type" not in row:
+    # Some formats have items without a role, and without a type only a reference by its id.
+    if "type" not in row and list(row) != ["id"]:
         _refuse(f"{place} is no message ({kind_of(row)}); wanted is {_WANTED}")
 
 

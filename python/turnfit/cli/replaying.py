@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import click
 from rich.console import Console
@@ -154,7 +154,7 @@ def _own(path: str, budget: int, window: int | None, model: str | None) -> Fitti
         values = tomllib.loads(Path(path).read_text("utf-8"))
     except ValueError as error:
         raise InputError(f"{path}: not TOML: {error}") from error
-    given = {"budget": budget, "window": window}
+    given: dict[str, Any] = {"budget": budget, "window": window}
     if "profile" not in values:
         given["model"] = model
     values = {**{key: value for key, value in given.items() if value is not None}, **values}
@@ -229,12 +229,15 @@ def _stdin(options: dict[str, Any]) -> ReplayedFile:
     return replay_all("stdin", recordings, **options)
 
 
+Rows: TypeAlias = "Sequence[dict[str, Any]]"
+
+
 @dataclass(frozen=True)
 class _Line:
-    """A line of the table: what it is called, and a policy's figure."""
+    """A line of the table: what it is called, and the policies' figures."""
 
     title: str
-    show: Callable[[dict[str, Any]], str]
+    cells: Callable[[Rows], list[str]]
 
 
 def _print_table(replays: Sequence[Replayed]) -> None:
@@ -242,23 +245,27 @@ def _print_table(replays: Sequence[Replayed]) -> None:
     summed = [total.as_dict() for total in totals(replay.as_dict() for replay in replays)]
     # Captured, because a console that prints to a broken pipe ends the process itself.
     with console.capture() as printed:
-        console.print(Text(_about(replays)), soft_wrap=False)
+        for line in _about(replays):
+            console.print(Text(line), soft_wrap=True)
         console.print()
         for some in _chunks(summed, console.width):
             console.print(_table(replays, some))
     sys.stdout.write(printed.get())
 
 
-def _about(replays: Sequence[Replayed]) -> str:
+def _about(replays: Sequence[Replayed]) -> Iterator[str]:
+    """What was replayed, and by which measure."""
     first = replays[0]
     messages = sum(replay.messages for replay in replays)
-    many = first.name if len(replays) == 1 else f"{len(replays):,} histories"
+    if len(replays) == 1:
+        yield printable(first.name)
+    many = "" if len(replays) == 1 else f"{len(replays):,} histories, "
     window = "" if first.window is None else f", window {first.window:,}"
-    models = sorted({replay.model or "no known model" for replay in replays})
-    model = models[0] if len(models) == 1 else f"{len(models)} models"
+    yield f"{many}{messages:,} messages; budget {first.budget:,}{window}"
+    models = sorted({replay.model or "model not known" for replay in replays})
+    model = models[0] if len(models) == 1 else f"{len(models):,} models"
     caches = ", ".join(sorted({replay.cache.name for replay in replays}))
-    told = f"{printable(many)}: {messages:,} messages; budget {first.budget:,}{window}"
-    return f"{told}; {printable(model)}; prefix cache by the rules of {caches}"
+    yield f"{printable(model)}; prefix cache: {caches}"
 
 
 _TITLE, _COLUMN = 17, 9
@@ -280,13 +287,13 @@ def _table(replays: Sequence[Replayed], summed: Sequence[dict[str, Any]]) -> Tab
         if line is None:
             table.add_row()
         else:
-            table.add_row(line.title, *map(line.show, summed))
+            table.add_row(line.title, *line.cells(summed))
     return table
 
 
 def _lines(replays: Sequence[Replayed]) -> Iterator[_Line | None]:
     if replays[0].window is not None:
-        yield _Line("finished", _finished)
+        yield _Line("finished", lambda rows: list(map(_finished, rows)))
         yield _figure("refused", "refused")
     yield _figure("over budget", "over_budget")
     yield _figure("requests", "requests")
@@ -296,10 +303,12 @@ def _lines(replays: Sequence[Replayed]) -> Iterator[_Line | None]:
     if any(replay.cache.counts_writes for replay in replays):
         yield _figure("written to cache", "cache_written")
     yield _figure("uncached", "uncached")
-    yield _Line("share from cache", _share)
+    yield _Line("share from cache", lambda rows: list(map(_share, rows)))
     currency = replays[0].currency
     if currency is not None:
-        yield _Line(f"cost in {currency}"[:_TITLE], lambda one: f"{one['cost']:,.2f}")
+        yield _Line(
+            f"cost in {currency}"[:_TITLE], lambda rows: [f"{one['cost']:,.2f}" for one in rows]
+        )
     yield None
     for title, key in (
         ("results cleared", "cleared"),
@@ -311,18 +320,20 @@ def _lines(replays: Sequence[Replayed]) -> Iterator[_Line | None]:
         ("results unread", "unread"),
     ):
         yield _figure(title, key)
-    yield _Line("seconds fitting", lambda one: f"{one['seconds']:,.3f}")
+    yield _Line("seconds fitting", lambda rows: [f"{one['seconds']:,.3f}" for one in rows])
 
 
 def _figure(title: str, key: str) -> _Line:
-    return _Line(title, partial(_count, key))
+    return _Line(title, partial(_counts, key))
 
 
-def _count(key: str, one: dict[str, Any]) -> str:
-    value = int(one[key])
-    if value < 10_000_000:
-        return f"{value:,}" if value < 1_000_000 else f"{value / 1e6:,.2f}M"
-    return f"{value / 1e6:,.1f}M"
+def _counts(key: str, rows: Rows) -> list[str]:
+    """Whole numbers; in millions where one of them would be too long."""
+    values = [int(one[key]) for one in rows]
+    if max(values) < 1_000_000:
+        return [f"{value:,}" for value in values]
+    digits = 2 if max(values) < 1_000_000_000 else 0
+    return [f"{value / 1e6:,.{digits}f}M" for value in values]
 
 
 def _finished(one: dict[str, Any]) -> str:

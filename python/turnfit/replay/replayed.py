@@ -138,6 +138,22 @@ class Replayed:
             raise KeyError(name)
         return found
 
+    def rows(self) -> list[dict[str, Any]]:
+        """A flat row for each policy, for tables: its figures, with the recording's beside."""
+        shared = {
+            "history": self.name,
+            "format": self.format,
+            "model": self.model,
+            "messages": self.messages,
+            "currency": self.currency,
+        }
+        told = ({**one.as_dict(), "policy": one.name} for one in self.policies)
+        left_out = ("name", "steps")
+        return [
+            {**shared, **{key: value for key, value in row.items() if key not in left_out}}
+            for row in told
+        ]
+
     def as_dict(self) -> dict[str, Any]:
         """All figures, as JSON has them."""
         policies = [{**one.as_dict(), "currency": self.currency} for one in self.policies]
