@@ -105,7 +105,7 @@ def main() -> None:
     text = PAGE.read_text("utf-8")
     for heading, table in zip(HEADINGS, made, strict=True):
         start = text.index(f"## {heading}\n")
-        text = text[:start] + TABLE.sub(lambda _, table=table: table, text[start:], count=1)
+        text = text[:start] + TABLE.sub(table, text[start:], count=1)
         print(table, end="\n\n")
     PAGE.write_text(text, "utf-8")
 

@@ -64,7 +64,7 @@ FILES = files()
 
 def wanted() -> list[tuple[Any, ...]]:
     """What one process makes of the files."""
-    told = []
+    told: list[tuple[Any, ...]] = []
     for name, data in FILES.items():
         if name == "none.json":
             told.append((name, None, None))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -50,6 +51,18 @@ def test_a_line_may_hold_a_whole_history() -> None:
     assert [one.messages for one in lines(*rows)] == [HISTORY, HISTORY[:1]]
     assert [one.name for one in lines(*rows)] == ["file.jsonl[0]", "file.jsonl[1]"]
     assert [one.messages for one in read(rows)] == [HISTORY, HISTORY[:1]]
+
+
+def test_a_saved_conversation_is_read_with_what_stands_beside_it(tmp_path: Path) -> None:
+    for pinned in ((), lambda message: False):
+        policy = tf.Policy(budget=1000, model="gpt-5.1", pinned=pinned)
+        conversation = tf.Conversation(policy, system="Be brief.", tools=[{"name": "f"}])
+        conversation.extend(HISTORY)
+        conversation.save(tmp_path / "work.jsonl")
+        [one] = read_recordings((tmp_path / "work.jsonl").read_bytes(), "work.jsonl")
+        assert (one.name, one.messages) == ("work.jsonl", HISTORY)
+        assert (one.system, one.tools) == ("Be brief.", [{"name": "f"}])
+        assert one.model == (None if pinned else "gpt-5.1")
 
 
 # --- Claude Code --------------------------------------------------------------------------------

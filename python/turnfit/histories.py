@@ -189,7 +189,8 @@ def _refuse_wrapped(row: dict[str, Any], place: str) -> None:
             "themselves, as from: jq -c '.message // empty'"
         )
     # Some formats have items without a role, and without a type only a reference by its id.
-    if "type" not in row and list(row) != ["id"]:
+    is_reference = list(row) == ["id"] and isinstance(row["id"], str)
+    if "type" not in row and not is_reference:
         _refuse(f"{place} is no message ({kind_of(row)}); wanted is {_WANTED}")
 
 

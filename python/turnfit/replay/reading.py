@@ -9,7 +9,7 @@ from typing import Any
 from turnfit.errors import HistoryError
 from turnfit.histories import decode, history_of, is_json, kind_of, loads
 from turnfit.replay.recordings import Recording
-from turnfit.replay.trajectories import KINDS, aider, claude_code, pairs
+from turnfit.replay.trajectories import KINDS, aider, claude_code, conversation, pairs
 
 __all__ = ["read_recordings"]
 
@@ -18,7 +18,7 @@ def read_recordings(data: bytes, name: str) -> list[Recording]:
     r"""The recordings in a file's bytes.
 
     What is known: a JSON list of messages, a request's body, JSON lines with a message or a
-    history a line; Claude Code's sessions, SWE-agent's ``.traj``, OpenHands' events,
+    history a line, saved conversations; Claude Code's sessions, SWE-agent's ``.traj``, OpenHands' events,
     tau-bench's results, Inspect's logs, AgentBench's dialogues, aider's chat history, and
     lines of recorded requests. Which of them it is, the content tells. Where the provider has
     compacted, a recording ends and another begins (see `Recording.split`).
@@ -52,6 +52,9 @@ def _read(text: str, name: str) -> Iterator[Recording]:
         yield aider.read(text, name)
         return
     rows = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    if rows and is_json(rows[0][1]) and conversation.is_head(head := loads(rows[0][1], name, 1)):
+        yield conversation.read(text, head, name)
+        return
     if not (len(rows) > 1 and is_json(rows[0][1])):
         yield from _of_value(loads(text, name, 1), name) if rows else ()
         return
