@@ -27,6 +27,7 @@ from turnfit.replay import (
     replay_files,
     totals,
 )
+from turnfit.replay.caching import CacheUse
 from turnfit.replay.track import Track
 
 WINDOW, BUDGET = 1_000_000, 400_000
@@ -277,6 +278,9 @@ def test_costs_follow_the_prices_and_count_the_answers() -> None:
         ("[models.a]\ninput = -1", "input must be a number from 0 on, not -1"),
         ("[models.a]\ninput = 1\nouput = 1", "no price 'ouput'"),
         ("[models.a]\ninput = true", "must be a number"),
+        ("[models.a]\ninput = 1\nabove = 3", "above must be tables"),
+        ("[models.a]\ninput = 1\n[[models.a.above]]\ninput = 2", "tokens must be a whole number"),
+        ("[models.a]\ninput = 1\n[[models.a.above]]\ntokens = 2", "above has no input"),
         ("not toml", "not TOML"),
         ("currency = 1\n[models.a]\ninput = 1", "currency must be a text"),
     ],
@@ -284,6 +288,16 @@ def test_costs_follow_the_prices_and_count_the_answers() -> None:
 def test_a_wrong_file_of_prices_is_told_with_its_place(text: str, told: str) -> None:
     with pytest.raises(PriceError, match=told):
         Prices.from_toml(text)
+
+
+def test_longer_requests_may_have_other_prices() -> None:
+    tiers = (
+        "[[models.a.above]]\ntokens = 300\ninput = 4\n[[models.a.above]]\ntokens = 200\ninput = 2"
+    )
+    price = Prices.from_toml(f"[models.a]\ninput = 1\noutput = 9\n{tiers}").of("a")
+    uses = [CacheUse(0, 0, tokens) for tokens in (200, 201, 300, 301)]
+    assert [price.of(use, 0) * 1e6 for use in uses] == [200, 402, 600, 1204]
+    assert price.of(CacheUse(100, 100, 101), 5) * 1e6 == 4 * 301
 
 
 def test_another_version_of_a_model_has_another_price() -> None:

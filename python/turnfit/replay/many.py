@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 from turnfit.errors import TurnfitError
 from turnfit.replay.contenders import Contender
@@ -17,7 +18,7 @@ from turnfit.replay.prices import Prices
 from turnfit.replay.reading import read_recordings
 from turnfit.replay.recordings import Recording
 from turnfit.replay.replayed import Replayed
-from turnfit.replay.replaying import replay
+from turnfit.replay.replaying import replay, share_of
 
 __all__ = ["ReplayedFile", "recording_files", "replay_all", "replay_files"]
 
@@ -63,6 +64,7 @@ def replay_files(
     seconds_per_step: float | None = None,
     steps: bool = False,
     jobs: int = 1,
+    progress: Callable[[float], object] | None = None,
 ) -> Iterator[ReplayedFile]:
     """Files, replayed one by one: what comes does so in their order, however many `jobs`.
 
@@ -78,6 +80,7 @@ def replay_files(
         seconds_per_step: likewise.
         steps: likewise; many files' figures of each request take much memory.
         jobs: how many processes share the files.
+        progress: told, as one process goes along, what share of the present file is done.
     """
     one = partial(
         _replay_file,
@@ -92,7 +95,7 @@ def replay_files(
     names = [os.fspath(path) for path in paths]
     with ExitStack() as stack:
         if min(jobs, len(names)) <= 1:
-            yield from map(one, names)
+            yield from (one(name, progress=progress) for name in names)
             return
         # Started afresh: what this process runs besides can't be forked safely.
         context = get_context("spawn")
@@ -102,7 +105,7 @@ def replay_files(
         yield from pool.map(one, names)
 
 
-def _replay_file(path: str, **options: object) -> ReplayedFile:
+def _replay_file(path: str, **options: Any) -> ReplayedFile:
     try:
         recordings = read_recordings(Path(path).read_bytes(), path)
     except OSError as error:
@@ -112,14 +115,21 @@ def _replay_file(path: str, **options: object) -> ReplayedFile:
     return replay_all(path, recordings, **options)
 
 
-def replay_all(path: str, recordings: Iterable[Recording], **options: object) -> ReplayedFile:
+def replay_all(
+    path: str,
+    recordings: Sequence[Recording],
+    *,
+    progress: Callable[[float], object] | None = None,
+    **options: Any,
+) -> ReplayedFile:
     """Recordings of one file, replayed; those that can't be are told. Options as for `replay`."""
     replays, errors = [], []
-    for recording in recordings:
+    for number, recording in enumerate(recordings):
+        told = share_of(progress, number, len(recordings))
         try:
-            replays.append(replay(recording, **options))  # type: ignore[arg-type]
+            replays.append(replay(recording, **options, progress=told))
         except TurnfitError as error:
-            told = str(error)
-            named = told if told.startswith(recording.name) else f"{recording.name}: {told}"
-            errors.append(named)
+            what = str(error)
+            is_named = what.startswith(recording.name)
+            errors.append(what if is_named else f"{recording.name}: {what}")
     return ReplayedFile(path, replays, errors)

@@ -8,6 +8,10 @@
     cache_write = 6.25
     output = 25.0
 
+    [[models."gemini-2.5-pro".above]]
+    tokens = 200_000     # requests of more input tokens take these prices
+    input = 2.5
+
 Prices change, so none are shipped: a file is the user's, and says of which day it is.
 """
 
@@ -18,6 +22,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
+from operator import itemgetter
 from typing import Any
 
 from turnfit.errors import TurnfitError
@@ -44,12 +49,14 @@ class Price:
         output: for tokens of the answer.
         cache_read: for tokens out of the cache; as `input` where it isn't given.
         cache_write: for tokens written to the cache; as `input` where it isn't given.
+        above: other prices for requests of more than so many input tokens, in rising order.
     """
 
     input: float
     output: float = 0.0
     cache_read: float | None = None
     cache_write: float | None = None
+    above: tuple[tuple[int, Price], ...] = ()
 
     def of(self, use: CacheUse, output: int) -> float:
         """What a request costs.
@@ -57,6 +64,9 @@ class Price:
         >>> Price(input=5.0, output=25.0, cache_read=0.5).of(CacheUse(100_000, 0, 2_000), 500)
         0.0725
         """
+        for tokens, price in reversed(self.above):
+            if sum(use) > tokens:
+                return price.of(use, output)
         read = self.input if self.cache_read is None else self.cache_read
         write = self.input if self.cache_write is None else self.cache_write
         taken = use.read * read + use.written * write + use.uncached * self.input
@@ -118,13 +128,31 @@ _NAMES = tuple(entry.name for entry in fields(Price))
 
 
 def _price(name: str, row: Any) -> Price:
+    where = f"models.{name!r}"
     if not isinstance(row, dict):
-        raise PriceError(f"models.{name!r} must be a table with input and output")
+        raise PriceError(f"{where} must be a table with input and output")
+    tiers = row.get("above", [])
+    if not isinstance(tiers, list) or not all(isinstance(tier, dict) for tier in tiers):
+        raise PriceError(f"{where}: above must be tables, each with tokens and input")
+    above = [_tier(f"{where}.above", tier) for tier in tiers]
+    own = {key: value for key, value in row.items() if key != "above"}
+    return Price(**_numbers(where, own), above=tuple(sorted(above, key=itemgetter(0))))
+
+
+def _tier(where: str, row: dict[str, Any]) -> tuple[int, Price]:
+    tokens = row.get("tokens")
+    if isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 0:
+        raise PriceError(f"{where}: tokens must be a whole number from 0 on, not {tokens!r}")
+    own = {key: value for key, value in row.items() if key != "tokens"}
+    return tokens, Price(**_numbers(where, own))
+
+
+def _numbers(where: str, row: dict[str, Any]) -> dict[str, Any]:
     for key, value in row.items():
         if key not in _NAMES:
-            raise PriceError(f"models.{name!r} has no price {key!r}; there are {', '.join(_NAMES)}")
+            raise PriceError(f"{where} has no price {key!r}; there are {', '.join(_NAMES)}")
         if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
-            raise PriceError(f"models.{name!r}: {key} must be a number from 0 on, not {value!r}")
+            raise PriceError(f"{where}: {key} must be a number from 0 on, not {value!r}")
     if "input" not in row:
-        raise PriceError(f"models.{name!r} has no input")
-    return Price(**row)
+        raise PriceError(f"{where} has no input")
+    return row

@@ -18,10 +18,11 @@ def read_recordings(data: bytes, name: str) -> list[Recording]:
     r"""The recordings in a file's bytes.
 
     What is known: a JSON list of messages, a request's body, JSON lines with a message or a
-    history a line, saved conversations; Claude Code's sessions, SWE-agent's ``.traj``, OpenHands' events,
-    tau-bench's results, Inspect's logs, AgentBench's dialogues, aider's chat history, and
-    lines of recorded requests. Which of them it is, the content tells. Where the provider has
-    compacted, a recording ends and another begins (see `Recording.split`).
+    history a line, saved conversations; Claude Code's sessions, SWE-agent's ``.traj``,
+    OpenHands' events, tau-bench's results, Inspect's logs, AgentBench's dialogues, aider's
+    chat history, and lines of recorded requests. Which of them it is, the content tells.
+    Where the provider has compacted, a recording ends and another begins (see
+    `Recording.split`).
 
     Args:
         data: the file's content, in UTF-8.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter
 
 import numpy as np
@@ -18,7 +18,10 @@ from turnfit.replay.replayed import Played, Replayed, Steps
 from turnfit.replay.rules import CacheRules, cache_rules
 from turnfit.replay.track import Track
 
-__all__ = ["replay"]
+__all__ = ["replay", "share_of"]
+
+_BREATH = 100
+"""Requests between two reports."""
 
 
 def replay(
@@ -31,6 +34,7 @@ def replay(
     prices: Prices | None = None,
     seconds_per_step: float | None = None,
     steps: bool = True,
+    progress: Callable[[float], object] | None = None,
 ) -> Replayed:
     """What policies would have done to recorded work, request by request.
 
@@ -47,6 +51,7 @@ def replay(
         seconds_per_step: how long a step took, for the lifetimes of caches; without it the
             recorded times tell, and without them nothing ages.
         steps: keep the figures of each request.
+        progress: told now and then what share is done.
 
     Raises:
         HistoryError: if a message can't be read, with the recording's name.
@@ -68,6 +73,9 @@ def replay(
     rules = cache_rules(model, track.format.name)
     stage = _Stage(track, window, rules, price, list(track.times(seconds_per_step)), steps)
     tried = contenders(budget, window=window, model=model, own=policies)
+    played = [
+        stage.play(one, share_of(progress, number, len(tried))) for number, one in enumerate(tried)
+    ]
     return Replayed(
         recording.name,
         track.format.name,
@@ -77,8 +85,15 @@ def replay(
         window,
         rules,
         prices.currency if prices is not None else None,
-        [stage.play(one) for one in tried],
+        played,
     )
+
+
+def share_of(
+    progress: Callable[[float], object] | None, number: int, count: int
+) -> Callable[[float], object]:
+    """Reports the progress of one of several parts as that of all."""
+    return lambda share: progress and progress((number + share) / count)
 
 
 class _Stage:
@@ -103,9 +118,9 @@ class _Stage:
         self.parts = track.parts
         self.opening = track.blocks.opening(track.recording.system, track.recording.tools)
 
-    def play(self, contender: Contender) -> Played:
+    def play(self, contender: Contender, told: Callable[[float], object]) -> Played:
         """Plays a whole recording."""
-        return _Play(self, contender).to_the_end()
+        return _Play(self, contender).to_the_end(told)
 
 
 class _Play:
@@ -129,10 +144,12 @@ class _Play:
         self._losses = _Losses(track)
         self._unread = _Unread(track)
 
-    def to_the_end(self) -> Played:
+    def to_the_end(self, told: Callable[[float], object]) -> Played:
         """Makes all requests, and sums up."""
-        player = self._contender.play(self._track)
-        for number, at in enumerate(self._track.requests):
+        player, requests = self._contender.play(self._track), self._track.requests
+        for number, at in enumerate(requests):
+            if number % _BREATH == _BREATH - 1:
+                told(number / len(requests))
             started = perf_counter()
             sent = player.request(at)
             self._played.seconds += perf_counter() - started

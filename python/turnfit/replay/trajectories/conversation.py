@@ -20,7 +20,7 @@ def is_head(value: Any) -> bool:
 def read(text: str, head: Any, name: str) -> Recording:
     """The conversation, without its policy."""
     file = io.StringIO(text)
-    file.name = name  # type: ignore[attr-defined]
+    file.name = name
     # What stands for a policy that couldn't be written down is not used.
     saved = read_saved(file, None if head.get("policy") else Policy(budget=1), None)
     return Recording(
