@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Container, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
@@ -39,18 +39,20 @@ class Sent(NamedTuple):
     Attributes:
         same: with how many messages of the request before it begins; it may be more.
         tail: the messages behind these, as blocks.
-        spans: what of the history is in it, as ranges of indices; None as before, and more.
-        cleared: the results that are cleared in it, by message and place; None as before.
+        spans: what of the history is in it, as ranges of indices.
+        lost: results that are cleared in it, by message and place, at least the new ones.
+        cleared: tells which results are cleared in it; None where all are that were.
         still: the message of the request, and the block of it, that changes next.
-        stale: the messages whose reasoning it makes stale; None as before.
+        stale: messages whose reasoning it makes stale, at least the new ones.
     """
 
     same: int
     tail: Sequence[Parts]
-    spans: Sequence[Span] | None = None
-    cleared: Collection[Place] | None = None
+    spans: Sequence[Span]
+    lost: Collection[Place] = ()
+    cleared: Container[Place] | None = None
     still: tuple[int, int | None] | None = None
-    stale: Collection[int] | None = None
+    stale: Collection[int] = ()
 
 
 class Player(Protocol):
@@ -164,7 +166,7 @@ class _Dropping:
         if self._at == 0:
             same, tail = 0, [*track.parts[:preamble], *track.parts[start:at]]
         self._start, self._at = start, at
-        stale = range(start, at) if moved else None
+        stale = range(start, at) if moved else ()
         return Sent(same, tail, [(0, preamble), (start, at)], stale=stale)
 
     def _fitting_start(self, at: int) -> int:
@@ -217,9 +219,9 @@ class _Keeping:
         tail = self._track.parts[same:at]
         last = newly[-1][0] + 1 if newly else same
         tail[: max(0, last - same)] = [self._form(index) for index in range(same, last)]
-        stale = range(same, self._at) if newly else None
+        stale = range(same, self._at) if newly else ()
         self._at, self._gone = at, gone
-        return Sent(same, tail, [(0, at)], self._cleared, self._still(results), stale)
+        return Sent(same, tail, [(0, at)], newly, self._cleared, self._still(results), stale)
 
     def _form(self, index: int) -> Parts:
         places = [place for place in self._track.results[index] if (index, place) in self._cleared]
@@ -306,8 +308,8 @@ class _Fitted:
         self._find_still(fitted, has_moved=True)
         origins: Any = fitted._source.origins if fitted._source else range(fitted._plan.messages)
         places = {(origins[index], place) for index, place, _, _ in cleared}
-        lost = [origins[index] for index, _, _ in stale]
-        return Sent(same, tail, _spans(fitted), places, self._still, lost)
+        stale_messages = [origins[index] for index, _, _ in stale]
+        return Sent(same, tail, _spans(fitted), places, places, self._still, stale_messages)
 
     def _find_still(self, fitted: Fitted, *, has_moved: bool) -> None:
         """Where the request changes next; it is looked for again where it may have moved."""
