@@ -117,7 +117,7 @@ def test_a_policy_sends_what_fit_makes_of_each_beginning(case: Case) -> None:
     cleared = {(row.index, row.call_id) for fitted in fits for row in fitted.cleared}
     assert got.cleared >= len(cleared)
     stale = {row.index for fitted in fits for row in fitted.stale_reasoning}
-    assert got.stale_reasoning <= len(stale)
+    assert got.stale_reasoning == len(stale)
     events = [Event.of_fitted(one, at) for one, at in zip(fits, columns["at"], strict=True)]
     regret = Regret.of(case.messages, events, format=case.format)
     assert got.exposed == len(regret.findings)
@@ -197,6 +197,31 @@ def test_keep_last_six_clears_all_other_results_at_every_step() -> None:
     saved = 4 * (whole - note)
     assert steps(got)["cleared"][-1] == saved
     assert steps(got)["first_changed"] == [*[-1] * 7, 2, 4, 6, 8]
+
+
+def test_keep_last_six_leaves_results_that_are_shorter_than_the_note() -> None:
+    history = [user("go")]
+    for number in range(10):
+        text = "word " * 400 if number % 2 else "ok"
+        history += [
+            blocks("assistant", use(f"t{number}")),
+            blocks("user", used(f"t{number}", text)),
+        ]
+    got = replay(Recording(name="w", messages=history), 10**6)["keep last 6"]
+    assert got.cleared == 2
+    assert steps(got)["first_changed"] == [*[-1] * 8, 4, -1, 8]
+
+
+def test_keep_last_six_makes_the_reasoning_behind_each_change_stale() -> None:
+    history = [user("go")]
+    for number in range(9):
+        thinking = {"type": "thinking", "thinking": "hm", "signature": "s"}
+        call, result = use(f"t{number}"), used(f"t{number}", "word " * 400)
+        history += [blocks("assistant", thinking, call), blocks("user", result)]
+    got = replay(Recording(name="w", messages=history), 10**6)
+    # The first three results are cleared; of the first message nothing before has changed.
+    assert got["keep last 6"].stale_reasoning == 8
+    assert got["nothing"].stale_reasoning == 0
 
 
 def test_keep_last_six_tells_the_results_of_one_message_apart() -> None:

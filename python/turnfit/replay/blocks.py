@@ -72,11 +72,6 @@ class Parts(NamedTuple):
         """Whether both are the same to a cache."""
         return self is other or self.blocks == other.blocks
 
-    @property
-    def thinks(self) -> bool:
-        """Whether it holds reasoning."""
-        return any(block.kind == THINKING for block in self.blocks)
-
 
 class Blocks:
     """Splits messages, each of a history's once.

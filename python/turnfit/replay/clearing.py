@@ -54,12 +54,22 @@ class Clearing:
         return any(row[0] == "result" for row in rows)
 
     @cached_property
+    def places(self) -> frozenset[tuple[int, int]]:
+        """The results that can be cleared, by message and place."""
+        ledger, plan = self._all
+        return frozenset((index, place) for index, place, _, _ in ledger.cleared(plan))
+
+    @cached_property
     def _cleared(self) -> Sequence[Message]:
         """All messages, with all results cleared."""
+        ledger, plan = self._all
+        return ledger.request(self._track.messages, plan)
+
+    @cached_property
+    def _all(self) -> tuple[_core.Ledger, _core.Plan]:
         ledger = new_ledger(self._policy, self._track.format)
-        messages = self._track.messages
-        ledger.fill(messages)
-        return ledger.request(messages, _plan_of_most_clearing(ledger))
+        ledger.fill(self._track.messages)
+        return ledger, _plan_of_most_clearing(ledger)
 
 
 def _plan_of_most_clearing(ledger: _core.Ledger) -> _core.Plan:

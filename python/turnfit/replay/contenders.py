@@ -183,7 +183,7 @@ class _Dropping:
 
 @dataclass(frozen=True)
 class KeepLast:
-    """All results but the last few are cleared, at every step."""
+    """All results but the last few are cleared, at every step, where a note is shorter."""
 
     budget: int
     results: int
@@ -213,13 +213,14 @@ class _Keeping:
     def request(self, at: int) -> Sent:
         results = bisect_right(self._places, (at, -1))
         gone = max(self._gone, results - self._keep)
-        newly = self._places[self._gone : gone]
+        possible = self._clearing.places
+        newly = [place for place in self._places[self._gone : gone] if place in possible]
         self._cleared.update(newly)
         same = min(self._at, newly[0][0]) if newly else self._at
         tail = self._track.parts[same:at]
         last = newly[-1][0] + 1 if newly else same
         tail[: max(0, last - same)] = [self._form(index) for index in range(same, last)]
-        stale = range(same, self._at) if newly else ()
+        stale = range(same, at) if newly else ()
         self._at, self._gone = at, gone
         return Sent(same, tail, [(0, at)], newly, self._cleared, self._still(results), stale)
 
@@ -234,9 +235,11 @@ class _Keeping:
         return self._forms[key]
 
     def _still(self, results: int) -> tuple[int, int | None] | None:
-        if self._gone >= results:
+        possible = self._clearing.places
+        waiting = (place for place in self._places[self._gone : results] if place in possible)
+        index, place = next(waiting, (None, 0))
+        if index is None:
             return None
-        index, place = self._places[self._gone]
         return index, _block(self._track.format, self._track.messages[index], place)
 
 

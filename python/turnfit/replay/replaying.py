@@ -112,7 +112,7 @@ class _Stage:
         self.times = times
         self.steps = steps
         # Split here, so that it counts as no policy's fitting.
-        self.parts = track.parts
+        track.parts  # noqa: B018
         self.opening = track.blocks.opening(track.recording.system, track.recording.tools)
 
     def play(self, contender: Contender, told: Callable[[float], object]) -> Played:
@@ -216,11 +216,8 @@ class _Play:
         played, losses = self._played, self._losses
         played.cleared = len(losses.cleared)
         played.dropped_turns, played.dropped_rounds = losses.dropped()
-        played.stale_reasoning = len(losses.stale & self._thinking())
+        played.stale_reasoning = len(losses.stale & self._track.thinking)
         played.exposed = losses.exposed()
         played.results, played.unread = self._unread.counted()
         if self._stage.steps:
             played.steps = self._steps
-
-    def _thinking(self) -> set[int]:
-        return {at for at, one in enumerate(self._stage.parts) if one.thinks}

@@ -146,6 +146,16 @@ class Track:
     def _opens(self, at: int) -> bool:
         return at == 0 or not (self.calls[at - 1] and self.roles[at - 1] == self.roles[at])
 
+    @cached_property
+    def thinking(self) -> frozenset[int]:
+        """The messages that hold reasoning: those that are others without it."""
+        strip = self.format.strip
+        if strip is None:
+            return frozenset()
+        answers = (at for at, role in enumerate(self.roles) if role == "assistant")
+        plain = ((at, _core.plain(self.messages[at])) for at in answers)
+        return frozenset(at for at, message in plain if strip([message]) != [message])
+
     def times(self, seconds_per_step: float | None) -> Iterator[float]:
         """When each request was made, in seconds."""
         if seconds_per_step is not None:
