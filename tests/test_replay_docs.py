@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from support.subagents import opening, rounds
+from test_cli import run as run_command
 from turnfit.replay import Prices, read_recordings, replay
 
 ROOT = Path(__file__).parents[1]
@@ -43,6 +44,15 @@ def test_the_prices_on_the_page_and_in_the_example_can_be_read() -> None:
     text = (ROOT / "docs" / "examples" / "prices.toml").read_text("utf-8")
     example, shown = Prices.from_toml(text), Prices.from_toml(code_of(PAGE, "toml"))
     assert example.of("claude-opus-4-5-20251101") == shown.of("claude-opus-4-5")
+
+
+def test_the_table_on_the_page_is_the_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    command, *shown, rest = re.findall(r"```\n\$ (.*?)```", PAGE, re.DOTALL)[0].splitlines()
+    assert rest == "..."
+    arguments = command.split()[1:]
+    printed = run_command(*arguments, env={"COLUMNS": "80"}).stdout.splitlines()
+    assert [line.rstrip() for line in printed[: len(shown)]] == shown
 
 
 # --- recipes ------------------------------------------------------------------------------------

@@ -122,7 +122,7 @@ def _figure(title: str, key: str) -> _Line:
 def _counts(key: str, rows: Rows) -> list[str]:
     """Whole numbers; in millions where one of them would be too long."""
     values = [int(one[key]) for one in rows]
-    if max(values) < 1_000_000:
+    if max(values) < 10_000_000:
         return [f"{value:,}" for value in values]
     digits = 2 if max(values) < 1_000_000_000 else 0
     return [f"{value / 1e6:,.{digits}f}M" for value in values]
