@@ -18,7 +18,8 @@ from test_fit import MANY, policy_of
 from turnfit.messages.formats import FORMATS
 from turnfit.replay.blocks import OTHER, Block, Parts
 from turnfit.replay.caching import CacheUse, cache_of, marks_of
-from turnfit.replay.contenders import Contender, DropOldest, Fitting, Nothing
+from turnfit.replay.clearing import Clearing
+from turnfit.replay.contenders import Contender, DropOldest, Fitting, KeepLast, Nothing
 from turnfit.replay.prefix import Change, Row
 from turnfit.replay.recordings import Recording
 from turnfit.replay.rules import CacheRules, cache_rules
@@ -230,7 +231,20 @@ def request_of(track: Track, contender: Contender, at: int) -> list[Any]:
         return tf.fit(messages, contender.policy, format=track.format, **beside).messages
     if isinstance(contender, DropOldest):
         return without_oldest(track, at, contender.budget)
+    if isinstance(contender, KeepLast):
+        return without_results(track, at, contender.results)
     return messages
+
+
+def without_results(track: Track, at: int, keep: int) -> list[Any]:
+    """All messages, with a note for each result that isn't among the last few."""
+    clearing = Clearing(track, tf.Policy(budget=1, clear_batch=1, worth=1))
+    places = [(index, place) for index in range(at) for place in track.results[index]]
+    gone = clearing.places & set(places[: max(0, len(places) - keep)])
+    return [
+        clearing.form(index, [place for place in track.results[index] if (index, place) in gone])
+        for index in range(at)
+    ]
 
 
 def without_oldest(track: Track, at: int, budget: int) -> list[Any]:
@@ -267,7 +281,8 @@ def with_marks(body: dict[str, Any], marks: Sequence[int]) -> dict[str, Any]:
 
 def contenders_of(case: Case) -> list[Contender]:
     policy = policy_of(case)
-    return [Nothing(policy.budget), DropOldest(policy.budget), Fitting("own", policy)]
+    small = policy.budget
+    return [Nothing(small), DropOldest(small), KeepLast(small, 2), Fitting("own", policy)]
 
 
 def recording_of(case: Case) -> Recording:
