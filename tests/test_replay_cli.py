@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.trajectories import FOLDER, needs_corpus
 from test_cli import EXAMPLE, process, run, tool_rounds
+from turnfit.compaction import shell
 
 STANDARD = ["nothing", "drop oldest", "keep last 6", "clear one", "default"]
 SMALL = ("--budget", "6000", "--window", "20000")
@@ -181,6 +183,24 @@ def test_a_model_that_has_no_profile_is_said_once(history: str) -> None:
     assert result.exit_code == 0
     [told] = result.stderr.splitlines()
     assert told.startswith("turnfit: no profile is known for the model 'nobodys-model'")
+
+
+def test_without_the_parser_of_commands_the_rest_is_counted_and_that_is_said(
+    history: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    messages = tool_rounds(40)
+    for number, message in enumerate(messages):
+        for call in message.get("tool_calls", ()):
+            command = f"cat {number % 30}"
+            call["function"] = {"name": "Bash", "arguments": json.dumps({"command": command})}
+    written(Path(history), messages)
+    monkeypatch.setitem(sys.modules, "tree_sitter", None)
+    monkeypatch.setattr(shell, "_parser", shell._parser.__wrapped__)
+    result = run("replay", history, *SMALL)
+    assert result.exit_code == 0
+    [told] = result.stderr.splitlines()
+    assert told.startswith("turnfit: reading shell commands needs the extra 'shell'")
+    assert int(line(result.stdout, "fetched again")[-1]) > 0
 
 
 def test_the_shipped_example_can_be_replayed() -> None:

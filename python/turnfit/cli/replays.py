@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import tomllib
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -63,11 +61,11 @@ class Options:
 def replay_histories(histories: Sequence[str], options: Options) -> int:
     """Replay files and folders, print what came of it, and tell how to exit."""
     read = options.read()
-    with _quiet():
-        files = list(_with_bar(_files(histories), read, options.jobs))
-    for one in files:
-        for error in one.errors:
-            complain(error)
+    files = list(_with_bar(_files(histories), read, options.jobs))
+    for warning in dict.fromkeys(warning for one in files for warning in one.warnings):
+        complain(warning)
+    for error in (error for one in files for error in one.errors):
+        complain(error)
     replays = [replay for one in files for replay in one.replays]
     if not replays:
         return INPUT_ERROR
@@ -128,16 +126,6 @@ def _check(options: Options, own: Sequence[Fitting]) -> None:
         if policy.name in names:
             raise InputError(f"there are two policies called {policy.name!r}")
         names.append(policy.name)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """What the library warns of, once each and in one line."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield
-    for told in dict.fromkeys(str(one.message) for one in caught):
-        complain(told)
 
 
 def _files(histories: Iterable[str]) -> list[str]:

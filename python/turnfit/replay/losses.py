@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Container, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from turnfit.compaction.effects import Effects
 from turnfit.compaction.event import Event, gone
 from turnfit.compaction.regret import Regret
+from turnfit.errors import MissingExtraError
 from turnfit.replay.contenders import Place, Sent, Span
 from turnfit.replay.prefix import Row
 from turnfit.replay.track import Track
@@ -81,11 +85,25 @@ class Losses:
         """How often something was fetched again that was gone."""
         if not self._events:
             return 0
-        recording = self._track.recording
-        regret = Regret.of(
-            recording.messages, self._events, effects=recording.effects, format=self._track.format
-        )
-        return len(regret.findings)
+        effects = self._track.recording.effects
+        try:
+            return self._regret(effects)
+        except MissingExtraError as error:
+            warnings.warn(f"{error}; what commands read again isn't counted", stacklevel=2)
+            return self._regret(_without_commands(effects))
+
+    def _regret(self, effects: Effects) -> int:
+        messages, format_ = self._track.messages, self._track.format
+        return len(Regret.of(messages, self._events, effects=effects, format=format_).findings)
+
+
+def _without_commands(effects: Effects) -> Effects:
+    """What tools do, but for shell commands, which it takes a parser to understand."""
+    tools = {
+        name: tuple(one for one in does if one.kind != "runs")
+        for name, does in effects.tools.items()
+    }
+    return replace(effects, tools=tools)
 
 
 class Unread:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
@@ -33,11 +34,13 @@ class ReplayedFile:
         path: the file.
         replays: its recordings, replayed.
         errors: what was wrong with the file, or with single recordings of it.
+        warnings: what was warned of, once each.
     """
 
     path: str
     replays: Sequence[Replayed]
     errors: Sequence[str] = ()
+    warnings: Sequence[str] = ()
 
 
 def recording_files(folder: str | os.PathLike[str]) -> list[Path]:
@@ -123,13 +126,16 @@ def replay_all(
     **options: Any,
 ) -> ReplayedFile:
     """Recordings of one file, replayed; those that can't be are told. Options as for `replay`."""
-    replays, errors = [], []
+    replays, errors, warned = [], list[str](), dict[str, None]()
     for number, recording in enumerate(recordings):
         told = share_of(progress, number, len(recordings))
         try:
-            replays.append(replay(recording, **options, progress=told))
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                replays.append(replay(recording, **options, progress=told))
+            warned |= dict.fromkeys(str(one.message) for one in caught)
         except TurnfitError as error:
             what = str(error)
             is_named = what.startswith(recording.name)
             errors.append(what if is_named else f"{recording.name}: {what}")
-    return ReplayedFile(path, replays, errors)
+    return ReplayedFile(path, replays, errors, list(warned))
