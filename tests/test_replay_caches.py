@@ -330,8 +330,10 @@ def test_replayed_requests_are_read_as_their_bodies_would_be(
 @given(cases())
 def test_marks_stand_where_mark_cache_puts_them(case: Case) -> None:
     assume(case.format in ("anthropic", "bedrock-converse") and case.messages)
-    # By an index, another message of the request is pinned than of the history.
-    assume(all(map(is_whole, case.messages)) and not case.policy.pinned)
+    # `cache_points` reads the request as a history of its own. There an index pins another
+    # message, and where ids repeat, a result may be another tool's.
+    assume(all(map(is_whole, case.messages)))
+    assume(not case.policy.pinned and not case.policy.exclude_tools)
     recording = recording_of(case)
     assume(len(recording.split()) == 1)
     track, policy = Track.of(recording), policy_of(case)
