@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 import turnfit as tf
-from support.trajectories import Recorded, needs_corpus, recorded
+from support.trajectories import needs_corpus, recorded
 from turnfit.messages.formats import format_of as recognised
+from turnfit.replay import Recording
 
 pytestmark = needs_corpus
 HISTORIES = list(recorded())
@@ -26,7 +27,7 @@ def format_of(messages: list[dict[str, Any]]) -> str:
 
 @pytest.mark.parametrize("share", [0.05, 0.2, 0.5])
 @pytest.mark.parametrize("history", HISTORIES, ids=lambda history: history.name)
-def test_a_recorded_history_is_fitted_and_not_broken(history: Recorded, share: float) -> None:
+def test_a_recorded_history_is_fitted_and_not_broken(history: Recording, share: float) -> None:
     before = copy.deepcopy(history.messages)
     name = format_of(history.messages)
     budget = max(3, int(tf.estimate_request(history.messages, format=name) * share))

@@ -250,7 +250,7 @@ def test_it_is_linear_in_the_messages() -> None:
 # By hand: the same file or query comes back, unchanged, in a later call.
 EXPOSED = {
     "openhands-multiswe-0": {(10, 13), (14, 17)},
-    "claudecode-spotter-8463": {(16, 62), (22, 72), (190, 245)},
+    "claudecode-spotter-8463": {(9, 37), (14, 43), (132, 170)},
 }
 
 

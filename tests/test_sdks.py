@@ -11,7 +11,8 @@ import pytest
 import turnfit as tf
 from reference import Format
 from support.conversions import converted
-from support.trajectories import Recorded, needs_corpus, recorded
+from support.trajectories import needs_corpus, recorded
+from turnfit.replay import Recording
 
 Validate = Callable[[list[Any]], object]
 
@@ -107,7 +108,7 @@ def validator(format_: Format) -> Validate:
 
 
 @cache
-def histories() -> list[Recorded]:
+def histories() -> list[Recording]:
     return list(recorded())
 
 

@@ -17,7 +17,7 @@ from turnfit.errors import HistoryError
 from turnfit.messages.reading import Message
 from turnfit.messages.requests import read_request
 
-__all__ = ["History", "parse_history"]
+__all__ = ["History", "decode", "history_of", "is_json", "kind_of", "loads", "parse_history"]
 
 _KEYS = ("messages", "contents", "input")
 _WANTED = (
@@ -81,17 +81,18 @@ def parse_history(data: bytes, name: str) -> History:
     >>> parse_history(b'[{"role": "user", "content": "Hello!"}]', "h.json").messages
     [{'role': 'user', 'content': 'Hello!'}]
     """
-    text = _decode(data, name)
+    text = decode(data, name)
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     if not lines:
         raise HistoryError(f"{name}: the file is empty; wanted is {_WANTED}")
-    if len(lines) > 1 and _is_json(lines[0][1]):
-        rows = [(f"line {number}", _loads(line, name, number)) for number, line in lines]
+    if len(lines) > 1 and is_json(lines[0][1]):
+        rows = [(f"line {number}", loads(line, name, number)) for number, line in lines]
         return History(_plain(rows, name), "lines")
-    return _from_value(_loads(text, name, 1), name, _indent_of(text))
+    return history_of(loads(text, name, 1), name, _indent_of(text))
 
 
-def _decode(data: bytes, name: str) -> str:
+def decode(data: bytes, name: str) -> str:
+    """A file's text; a `HistoryError` with line and offset where it is not UTF-8."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -101,7 +102,8 @@ def _decode(data: bytes, name: str) -> str:
         ) from None
 
 
-def _is_json(line: str) -> bool:
+def is_json(line: str) -> bool:
+    """Whether a line is JSON by itself."""
     try:
         json.loads(line)
     except (ValueError, RecursionError):
@@ -109,8 +111,10 @@ def _is_json(line: str) -> bool:
     return True
 
 
-def _loads(text: str, name: str, line: int) -> Any:
-    """The value of a JSON text that begins on this line of the file."""
+def loads(text: str, name: str, line: int) -> Any:
+    """The value of a JSON text that begins on this line of the file; a `HistoryError` with
+    line and column where it is broken.
+    """
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
@@ -128,7 +132,8 @@ def _indent_of(text: str) -> str | None:
     return found[1] if found else None
 
 
-def _from_value(value: Any, name: str, indent: str | None) -> History:
+def history_of(value: Any, name: str, indent: str | None = None) -> History:
+    """The history that a JSON value holds; a `HistoryError` tells what it holds instead."""
     key = next((key for key in _KEYS if key in value), None) if isinstance(value, dict) else None
     if key is not None:
         return _from_body(value, key, name, indent)
@@ -136,12 +141,12 @@ def _from_value(value: Any, name: str, indent: str | None) -> History:
         return History([value], "lines")
     if isinstance(value, list):
         return History(_plain(_numbered(value), name), "list", indent=indent)
-    return _refuse(f"{name}: holds {_kind(value)}; wanted is {_WANTED}")
+    return _refuse(f"{name}: holds {kind_of(value)}; wanted is {_WANTED}")
 
 
 def _from_body(body: dict[str, Any], key: str, name: str, indent: str | None) -> History:
     if not isinstance(body[key], list) and not (key == "input" and isinstance(body[key], str)):
-        _refuse(f'{name}: "{key}" holds {_kind(body[key])}, not a list of messages')
+        _refuse(f'{name}: "{key}" holds {kind_of(body[key])}, not a list of messages')
     _check_around(body, name)
     read = read_request(body)
     messages = _plain(_numbered(read.messages), name)
@@ -151,9 +156,11 @@ def _from_body(body: dict[str, Any], key: str, name: str, indent: str | None) ->
 
 def _check_around(value: dict[str, Any], name: str) -> None:
     if not isinstance(value.get("system"), str | list | None):
-        _refuse(f'{name}: "system" holds {_kind(value["system"])}, not a text or a list of blocks')
+        _refuse(
+            f'{name}: "system" holds {kind_of(value["system"])}, not a text or a list of blocks'
+        )
     if not isinstance(value.get("tools"), list | None):
-        _refuse(f'{name}: "tools" holds {_kind(value["tools"])}, not a list')
+        _refuse(f'{name}: "tools" holds {kind_of(value["tools"])}, not a list')
 
 
 def _numbered(messages: list[Any]) -> Iterator[tuple[str, Any]]:
@@ -173,24 +180,25 @@ def _plain(rows: Iterable[tuple[str, Any]], name: str) -> list[Message]:
 def _refuse_wrapped(row: dict[str, Any], place: str) -> None:
     if isinstance(row.get("messages"), list):
         _refuse(
-            f"{place} is a whole history ({_kind(row)}); wanted is one history: "
+            f"{place} is a whole history ({kind_of(row)}); wanted is one history: "
             "take out a line, as with: sed -n 1p"
         )
     if isinstance(row.get("message"), dict):
         _refuse(
-            f"{place} has its message wrapped ({_kind(row)}); wanted are the messages "
+            f"{place} has its message wrapped ({kind_of(row)}); wanted are the messages "
             "themselves, as from: jq -c '.message // empty'"
         )
-    # Some formats have items without a role, but never without a type.
-    if "type" not in row:
-        _refuse(f"{place} is no message ({_kind(row)}); wanted is {_WANTED}")
+    # Some formats have items without a role, and without a type only a reference by its id.
+    is_reference = list(row) == ["id"] and isinstance(row["id"], str)
+    if "type" not in row and not is_reference:
+        _refuse(f"{place} is no message ({kind_of(row)}); wanted is {_WANTED}")
 
 
 def _refuse(what: str) -> NoReturn:
     raise HistoryError(what)
 
 
-def _kind(value: Any) -> str:
+def kind_of(value: Any) -> str:
     """What a value is, for a person: an object is told by its first keys."""
     if isinstance(value, dict):
         keys = ", ".join(json.dumps(key, ensure_ascii=False) for key in list(value)[:4])

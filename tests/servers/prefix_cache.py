@@ -245,7 +245,8 @@ def cache_for(model: str, count: Count, clock: Clock = _always_now) -> PrefixCac
         return AnthropicCache(count, minimum_of(model), clock)
     if "gemini" in model:
         return AutomaticCache(count, minimum_of(model), step=1, clock=clock)
-    newer = not model.startswith(("gpt-4", "gpt-5", "o1", "o3", "o4")) or model >= "gpt-5.6"
+    older = ("o1", "o3", "o4")
+    newer = model >= "gpt-5.6" if model.startswith("gpt-") else not model.startswith(older)
     return AutomaticCache(
         count, lifetime=1800.0 if newer else FIVE_MINUTES, counts_writes=newer, clock=clock
     )

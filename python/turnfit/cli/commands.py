@@ -19,6 +19,7 @@ from turnfit.cli.exits import OK, WRONG
 from turnfit.cli.explaining import explain_fit
 from turnfit.cli.group import Commands, InputError
 from turnfit.cli.outputs import OUTPUT_COMMANDS
+from turnfit.cli.replaying import REPLAY_COMMAND
 from turnfit.cli.telling import tell
 from turnfit.errors import FormatError, HistoryError, TurnfitError
 from turnfit.fitting.fit import fit
@@ -69,11 +70,12 @@ def commands() -> None:
       turnfit fit history.json --budget 400000 --out request.json
       turnfit check history.jsonl
       turnfit audit requests.jsonl
+      turnfit replay session.jsonl --budget 100000 --window 200000
       turnfit limit build.log --max-tokens 2000
     """
 
 
-for command in OUTPUT_COMMANDS:
+for command in (*OUTPUT_COMMANDS, REPLAY_COMMAND):
     commands.add_command(command)
 
 

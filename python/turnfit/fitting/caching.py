@@ -15,7 +15,7 @@ from turnfit.messages.reading import Message
 if TYPE_CHECKING:
     from turnfit.fitting.fitted import Fitted
 
-__all__ = ["CachePoint", "mark_cache", "points_of"]
+__all__ = ["CachePoint", "block_of", "mark_cache", "points_of"]
 
 
 @dataclass(frozen=True, order=True)
@@ -45,7 +45,7 @@ def points_of(fitted: Fitted, next_result: tuple[int, int] | None) -> tuple[Cach
     still = None
     if next_result is not None:
         index, place = next_result
-        block = _block_of(format_, messages[index], place)
+        block = block_of(format_, messages[index], place)
         still = next(_backwards(messages, index, block, format_.marks), None)
     return tuple(sorted({point for point in (still, last) if point is not None}))
 
@@ -72,7 +72,7 @@ def _in_message(
                 yield CachePoint(index, block - 1)
 
 
-def _block_of(format_: Format, message: Message, place: int) -> int:
+def block_of(format_: Format, message: Message, place: int) -> int:
     """The block that bears a call or result of this number."""
     table = table_of(format_)
     count = 0

@@ -171,6 +171,15 @@ impl Ledger {
         Some((row.message, row.place))
     }
 
+    /// The oldest result in a plan's request that is worth clearing still: message, place.
+    fn next_clearable(&self, plan: &Plan) -> Option<(u32, u32)> {
+        let from = self.ledger.clearables().get(plan.plan.cleared..)?;
+        let row = |clearable: &ledger::Clearable| self.ledger.results()[clearable.result as usize];
+        let stays = |message: u32| plan.plan.kept.iter().any(|kept| kept.contains(&(message as usize)));
+        let next = from.iter().map(row).find(|row| stays(row.message))?;
+        Some((next.message, next.place))
+    }
+
     /// Plans a request of at most `room` tokens.
     fn plan(&self, room: u64, keep_in: &str, keep: u64, keep_at_least: usize, stride: u64) -> PyResult<Plan> {
         let plan = walk::plan(&self.ledger, &self.rules(room, keep_in, keep, keep_at_least, stride)?);

@@ -49,6 +49,12 @@ impl Plan {
         self.plan.kept.iter().map(|range| (range.start, range.end)).collect()
     }
 
+    /// The note that earlier messages were left out stands before the range of this number.
+    #[getter]
+    fn note_before(&self) -> Option<usize> {
+        self.plan.note_before
+    }
+
     /// Whether a later plan of the same history only goes on where this one ended.
     fn goes_on_in(&self, later: &Plan) -> bool {
         let (Some((last, head)), Some((later_last, later_head))) =
