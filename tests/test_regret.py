@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -14,7 +13,7 @@ import pytest
 import turnfit as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.recordings import Coding, coding, coding_named
+from support.recordings import coding, coding_named
 from support.trajectories import needs_corpus, recorded
 from turnfit.compaction import (
     Boundary,
@@ -31,7 +30,7 @@ from turnfit.compaction import (
     is_record,
     simulated,
 )
-from turnfit.compaction.presets import CLAUDE_CODE, CODING, SWE_AGENT
+from turnfit.compaction.presets import CLAUDE_CODE, SWE_AGENT
 from turnfit.compaction.questions import Alike, plain_question, questions_in
 from turnfit.compaction.table import wilson
 
@@ -267,10 +266,10 @@ def test_exposed_re_reads_of_recordings_are_those_found_by_hand(name: str) -> No
 # Whatever is fetched or asked again in any recording, by hand: whether it is the same thing once
 # more. One question has the words of an earlier one and offers new options.
 FETCHED_AGAIN = {
-    "claudecode-spotter-8463c716.jsonl": {62: True, 72: True, 245: True},
-    "sweagent-BabyEncryption.traj": {14: True},
-    "sweagent-eps.traj": {22: True, 24: True, 26: True},
-    "openhands-multiswe-0.json": {13: True, 17: True},
+    "claudecode-spotter-8463c716.jsonl[0]": {37: True, 43: True, 170: True},
+    "sweagent-BabyEncryption.traj[0]": {14: True},
+    "sweagent-eps.traj[0]": {22: True, 24: True, 26: True},
+    "openhands-multiswe-0.json[0]": {13: True, 17: True},
     "tau-airline-gpt4o-a.jsonl[7]": {18: False},
     "tau-airline-gpt4o-a.jsonl[9]": {12: True},
     "tau-airline-gpt4o-a.jsonl[13]": dict.fromkeys((16, 28, 40, 42, 46, 48, 52), True),
@@ -280,17 +279,10 @@ FETCHED_AGAIN = {
 }
 
 
-def every_recording() -> Iterator[Coding]:
-    yield from coding()
-    for one in recorded():
-        if one.name.startswith(("tau-", "inspect-", "agentbench-", "usagepairs-")):
-            yield Coding(one.name, one.messages, CODING)
-
-
 @needs_corpus
 def test_of_all_that_recordings_fetch_again_nearly_all_is_the_same_thing() -> None:
     found: dict[str, set[int]] = {}
-    for one in every_recording():
+    for one in recorded():
         events = [lost(at, range(at)) for at in range(1, len(one.messages))]
         regret = Regret.of(one.messages, events, effects=one.effects)
         if regret.findings:
