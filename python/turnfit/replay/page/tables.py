@@ -100,7 +100,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
             "fitting",
             "seconds spent fitting",
             lambda total: total.sum("seconds"),
-            lambda total: f"{total.sum('seconds'):.3g} s",
+            lambda total: f"{total.sum('seconds'):,.3f} s",
         ),
     ),
 }
