@@ -17,7 +17,7 @@ from turnfit import _core
 from turnfit.tokens.frames import SCRIPT_FRAMES, Frames, family_of, frames_of
 from turnfit.tokens.images import medium_tokens
 from turnfit.tokens.models import profile_name
-from turnfit.tokens.weights import GROUPS, LENGTH, UNIT, read_weights
+from turnfit.tokens.weights import GROUPS, LENGTH, UNIT, read_weights, rounded
 
 if TYPE_CHECKING:
     import numpy as np
@@ -80,10 +80,7 @@ class Bound:
         for group, factor in zip(GROUPS, scripts, strict=True):
             for at in group.indices:
                 factors[at] = factor
-        return [
-            min(-int(-weight * factor // 1), 0xFFFF)
-            for weight, factor in zip(weights, factors, strict=True)
-        ]
+        return rounded(weight * factor for weight, factor in zip(weights, factors, strict=True))
 
 
 @dataclass(frozen=True)
