@@ -100,7 +100,7 @@ class Profile:
             base64 as text, ``dataclasses.replace(profile, media=...)``. None for 1,600.
 
     >>> profile("o200k_base").estimate("How many tokens is this?")
-    6
+    5
     """
 
     name: str
@@ -147,7 +147,7 @@ class Profile:
         A longer text is never cheaper.
 
         >>> profile("claude_v4_7").estimate("привет"), profile("claude_v4_7").estimate("привет мир")
-        (2, 4)
+        (2, 3)
         """
         return _core.estimate(text, profile=self)
 
@@ -168,7 +168,7 @@ class Profile:
         """The tokens of texts whose features were counted before, as `estimate` prices them.
 
         >>> profile("o200k_base").apply(features_many(["one", "two words"])).tolist()
-        [1, 3]
+        [1, 4]
         """
         import numpy as np
 
