@@ -42,11 +42,10 @@ TOOL = {
 FEW = {"huggingface": 2, "mistral": 1}
 """Providers of whom hardly a request is long enough to say anything."""
 BEYOND = {
-    # One sentence repeated a hundred times costs a tenth less than its words do elsewhere,
-    # and two requests hold a preset that isn't in them.
-    "openrouter": 0.13,
+    # Seven requests: without one recording too few are left to tell the frames.
+    "cohere": 0.09,
 }
-"""Providers whose errors the frames can't mend."""
+"""Providers whose errors are larger where a recording was left out of the fit."""
 
 
 def pairs(path: Path) -> list[tuple[str, int, int]]:
@@ -74,7 +73,7 @@ class TestReportedUsage:
         if not found or provider in FEW:
             pytest.skip(f"{len(found)} requests are too few")
         errors = [abs(estimated - reported) / reported for _, estimated, reported in found]
-        assert median(errors) <= BEYOND.get(provider, 0.05)
+        assert median(errors) <= 0.05
 
     def test_so_it_is_where_its_recording_was_left_out_of_the_fit(self) -> None:
         told = DATA["provenance"]["errors"]["by provider"]

@@ -15,7 +15,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from turnfit import _core
 from turnfit.tokens.profiles import SCRIPT, profile_of
-from turnfit.tokens.weights import CHARACTERS, LENGTH, reachable, read_weights, written_weights
+from turnfit.tokens.weights import (
+    CHARACTERS,
+    LENGTH,
+    LETTER_PAIRS,
+    STEP,
+    reachable,
+    read_weights,
+    rounded,
+    written_weights,
+)
 
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
 CALIBRATED = [name for name in tf.profiles() if name != "script"]
@@ -120,11 +129,25 @@ def test_weights_are_read_as_they_were_written(runs: list[tuple[int, int]]) -> N
     assert read_weights(json.loads(json.dumps(written_weights(weights)))) == weights
 
 
+@given(seed=st.integers(0, 2**32 - 1), most_of_all=st.sampled_from([1, 500, 70_000]))
+def test_rounded_weights_are_none_lower_and_fit_the_pass(seed: int, most_of_all: int) -> None:
+    weights = np.random.RandomState(seed).uniform(0, most_of_all, LENGTH)
+    made = np.array(rounded(weights.tolist()))
+    most = np.where(np.isin(np.arange(LENGTH), LETTER_PAIRS), 0xFF * STEP, 0xFFFF)
+    assert (made >= np.minimum(weights, most)).all()
+    assert (made <= most).all()
+    assert not (made[LETTER_PAIRS] % STEP).any()
+
+
 def test_a_broken_profile_is_told() -> None:
     with pytest.raises(ValueError, match="a profile needs 'bound'"):
         profile_of({"name": "mine"})
     with pytest.raises(ValueError, match="there is no shape 'letters in green'"):
         read_weights({"shapes": {"letters in green": 1}})
+    with pytest.raises(ValueError, match="there are no letters 'ab' before others"):
+        read_weights({"pairs": {"ab": {"c": 32}}})
+    with pytest.raises(ValueError, match="there is no letter 'é'"):
+        read_weights({"pairs": {"aq": {"é": 32}}})
     with pytest.raises(ValueError, match="there are no characters 'XYZ'"):
         read_weights({"characters": {"XYZ": 1}})
 

@@ -229,7 +229,8 @@ class Plan:
 
 @final
 class Weights:
-    SIZES: tuple[int, int, int]
+    SIZES: tuple[int, int, int, int]
+    STEP: int
     UNIT: int
     shapes: list[str]
     def __new__(cls, weights: Sequence[int]) -> Weights: ...

@@ -71,7 +71,7 @@ def estimate_messages_many(
 
     >>> rows = ['{"role": "user", "content": "Read every file."}', '[]']
     >>> estimate_messages_many(rows, profiles=["script", "o200k_base"])
-    {'script': array([7, 3]), 'o200k_base': array([6, 5])}
+    {'script': array([7, 3]), 'o200k_base': array([6, 3])}
     """
     if isinstance(profiles, str | Profile) or not profiles:
         raise TypeError("profiles must be a sequence of profiles, with one at least")

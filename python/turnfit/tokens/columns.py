@@ -87,7 +87,7 @@ def estimate_many(
     >>> estimate_many(["ab", "c"], exact_sum=True).sum()
     np.float64(0.75)
     >>> estimate_many(["0xDEADBEEF", "привет"], profile="o200k_base")
-    array([6, 2])
+    array([4, 2])
     """
     if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
         raise ValueError(f"threads must be an int of at least 1, not {threads!r}")

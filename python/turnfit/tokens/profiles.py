@@ -17,7 +17,7 @@ from turnfit import _core
 from turnfit.tokens.frames import SCRIPT_FRAMES, Frames, family_of, frames_of
 from turnfit.tokens.images import medium_tokens
 from turnfit.tokens.models import profile_name
-from turnfit.tokens.weights import GROUPS, LENGTH, UNIT, read_weights
+from turnfit.tokens.weights import GROUPS, LENGTH, UNIT, read_weights, rounded
 
 if TYPE_CHECKING:
     import numpy as np
@@ -80,10 +80,7 @@ class Bound:
         for group, factor in zip(GROUPS, scripts, strict=True):
             for at in group.indices:
                 factors[at] = factor
-        return [
-            min(-int(-weight * factor // 1), 0xFFFF)
-            for weight, factor in zip(weights, factors, strict=True)
-        ]
+        return rounded(weight * factor for weight, factor in zip(weights, factors, strict=True))
 
 
 @dataclass(frozen=True)
@@ -103,7 +100,7 @@ class Profile:
             base64 as text, ``dataclasses.replace(profile, media=...)``. None for 1,600.
 
     >>> profile("o200k_base").estimate("How many tokens is this?")
-    6
+    5
     """
 
     name: str
@@ -150,7 +147,7 @@ class Profile:
         A longer text is never cheaper.
 
         >>> profile("claude_v4_7").estimate("привет"), profile("claude_v4_7").estimate("привет мир")
-        (2, 4)
+        (2, 3)
         """
         return _core.estimate(text, profile=self)
 
@@ -171,7 +168,7 @@ class Profile:
         """The tokens of texts whose features were counted before, as `estimate` prices them.
 
         >>> profile("o200k_base").apply(features_many(["one", "two words"])).tolist()
-        [1, 3]
+        [1, 4]
         """
         import numpy as np
 

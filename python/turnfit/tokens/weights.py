@@ -1,15 +1,16 @@
 """The weights of a profile: how they are named, written and read.
 
-A profile weighs three kinds of counts (`turnfit.tokens.features`): shapes (where runs begin,
-how long they are, what follows what), the first and last letters of words, and characters,
-by themselves up to U+07FF and by blocks above.
+A profile weighs four kinds of counts: shapes (where runs begin, how long they are, what
+follows what), the first and last letters of words, small letters behind each other, and
+characters, by themselves up to U+07FF and by blocks above.
 """
 
 from __future__ import annotations
 
 import string
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
+from math import ceil
 from typing import Any, NamedTuple
 
 from turnfit import _core
@@ -20,23 +21,29 @@ __all__ = [
     "GROUPS",
     "LAST",
     "LENGTH",
+    "LETTER_PAIRS",
     "SHAPES",
+    "STEP",
     "UNIT",
     "Group",
     "byte_lengths",
     "reachable",
     "read_weights",
+    "rounded",
     "written_weights",
 ]
 
-_SHAPES, _LETTERS, _CHARACTERS = _core.Weights.SIZES
+_SHAPES, _LETTERS, _PAIRS, _CHARACTERS = _core.Weights.SIZES
 SHAPES = range(_SHAPES)
 FIRST = range(SHAPES.stop, SHAPES.stop + _LETTERS)
 LAST = range(FIRST.stop, FIRST.stop + _LETTERS)
-CHARACTERS = range(LAST.stop, LAST.stop + _CHARACTERS)
+LETTER_PAIRS = range(LAST.stop, LAST.stop + _PAIRS)
+CHARACTERS = range(LETTER_PAIRS.stop, LETTER_PAIRS.stop + _CHARACTERS)
 LENGTH = CHARACTERS.stop
 UNIT = _core.Weights.UNIT
 """The weight of a token."""
+STEP = _core.Weights.STEP
+"""Weights of letter pairs are multiples of this."""
 
 _BLOCKS = 0x800
 _PLANES = 0xC00
@@ -144,24 +151,51 @@ def byte_lengths() -> list[int]:
     return [1] * ascii_ + [2] * two + [3] * three + [4] * four
 
 
+def rounded(weights: Iterable[float]) -> list[int]:
+    """Weights as the pass takes them: those of letter pairs in steps that fit into a byte,
+    the others into two. Rounded up where they are between two.
+
+    >>> rounded([1.5] * LENGTH)[0], rounded([1.5] * LENGTH)[LETTER_PAIRS.start]
+    (2, 32)
+    """
+    return [
+        min(ceil(weight / STEP), 0xFF) * STEP if at in LETTER_PAIRS else min(ceil(weight), 0xFFFF)
+        for at, weight in enumerate(weights)
+    ]
+
+
 def written_weights(weights: Sequence[int]) -> dict[str, Any]:
     """Weights as a profile's file has them: those that are 0 are left out.
 
     >>> written_weights([5] + [0] * (LENGTH - 1))
-    {'shapes': {'letter after blank': 5}, 'first': {}, 'last': {}, 'characters': {}}
+    {'shapes': {'letter after blank': 5}, 'first': {}, 'last': {}, 'pairs': {}, 'characters': {}}
     """
     shapes = {_core.Weights.shapes[at]: weights[at] for at in SHAPES if weights[at]}
-    letters = [
-        {letter: weights[at] for letter, at in zip(string.ascii_lowercase, where, strict=True)}
-        for where in (FIRST, LAST)
-    ]
-    first, last = ({key: value for key, value in each.items() if value} for each in letters)
+    first, last = _letters(weights, FIRST), _letters(weights, LAST)
     return {
         "shapes": shapes,
         "first": first,
         "last": last,
+        "pairs": {
+            before: behind
+            for at, before in enumerate(_BEFORE)
+            if (behind := _letters(weights, LETTER_PAIRS[at * _LETTERS : (at + 1) * _LETTERS]))
+        },
         "characters": dict(_runs([weights[at] for at in CHARACTERS])),
     }
+
+
+_BEFORE = [
+    "".join(letter for letter in string.ascii_lowercase if ord(letter) % 16 == kind)
+    for kind in range(16)
+]
+"""The letters before another that count as one; see `letter_pair` in the core."""
+
+
+def _letters(weights: Sequence[int], where: range) -> dict[str, int]:
+    """By letter, the weights of 26 of them."""
+    named = zip(string.ascii_lowercase, where, strict=True)
+    return {letter: weights[at] for letter, at in named if weights[at]}
 
 
 def _runs(weights: Sequence[int]) -> Iterator[tuple[str, int]]:
@@ -206,6 +240,12 @@ def read_weights(written: Mapping[str, Any]) -> list[int]:
     for key, where in ("first", FIRST), ("last", LAST):
         letters = dict(zip(string.ascii_lowercase, where, strict=True))
         _fill(weights, written.get(key, {}), letters, f"{key} letter")
+    for before, behind in written.get("pairs", {}).items():
+        if before not in _BEFORE:
+            raise ValueError(f"there are no letters {before!r} before others")
+        start = LETTER_PAIRS.start + _BEFORE.index(before) * _LETTERS
+        places = {letter: start + at for at, letter in enumerate(string.ascii_lowercase)}
+        _fill(weights, behind, places, "letter")
     for name, weight in written.get("characters", {}).items():
         first, _, last = name.partition("-")
         try:

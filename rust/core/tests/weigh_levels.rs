@@ -4,42 +4,56 @@ use std::sync::OnceLock;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use turnfit_core::features::{Features, INDICES, SHAPES};
+use turnfit_core::features::{Features, INDICES, LETTER_PAIRS, LETTERS, SHAPES};
 use turnfit_core::scan;
 use turnfit_core::scan::weigh::{Weigher, Weights};
 
 /// Weights that tell every count from every other.
 fn weights() -> &'static Weights {
     static WEIGHTS: OnceLock<Weights> = OnceLock::new();
-    WEIGHTS.get_or_init(|| weights_below(1 << 14))
+    WEIGHTS.get_or_init(|| made(&with_steps(numbers_below(1 << 14))))
+}
+
+/// Where the weights of letter pairs stand among all.
+const AT_LETTER_PAIRS: usize = SHAPES.len() + 2 * LETTERS;
+
+/// The numbers, but for letter pairs' weights as steps, so that a level can look them up.
+fn with_steps(mut numbers: Vec<u16>) -> Vec<u16> {
+    for number in &mut numbers[AT_LETTER_PAIRS..][..LETTER_PAIRS] {
+        *number = *number % 256 * Weights::STEP;
+    }
+    numbers
+}
+
+fn made(numbers: &[u16]) -> Weights {
+    Weights::new(numbers).expect("as many as there are")
 }
 
 /// The same, too wide for a level that looks them up.
 fn wide_weights() -> &'static Weights {
     static WEIGHTS: OnceLock<Weights> = OnceLock::new();
-    WEIGHTS.get_or_init(|| weights_below(1 << 16))
+    WEIGHTS.get_or_init(|| made(&numbers_below(1 << 16)))
 }
 
-fn weights_below(bound: u32) -> Weights {
+fn numbers_below(bound: u32) -> Vec<u16> {
     let mut state = 1u32;
     let mut next = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         ((state >> 16) % bound) as u16
     };
-    let weights: Vec<u16> = (0..Weights::LENGTH).map(|_| next()).collect();
-    Weights::new(&weights).expect("as many as there are")
+    (0..Weights::LENGTH).map(|_| next()).collect()
 }
 
 /// The largest of which a level can look up the sums.
 fn largest_weights() -> Weights {
-    Weights::new(&[i16::MAX as u16; Weights::LENGTH]).expect("as many as there are")
+    made(&with_steps(vec![i16::MAX as u16; Weights::LENGTH]))
 }
 
 /// One weight alone.
 fn only(at: usize) -> Weights {
     let mut weights = vec![0; Weights::LENGTH];
-    weights[at] = 1;
-    Weights::new(&weights).expect("as many as there are")
+    weights[at] = Weights::STEP;
+    made(&weights)
 }
 
 fn decoded(bytes: &[u8]) -> Vec<u32> {
@@ -79,7 +93,7 @@ fn assert_units(code_points: &[u32], weights: &Weights) {
     }
 }
 
-const SAMPLES: [&str; 10] = [
+const SAMPLES: [&str; 11] = [
     "The agent reads a file, then 1234567 more of them: see CONTRIBUTING.md\n\n\n",
     "    if (x == 0xDEADBEEF) {\nlong = 1;\n#\n\t\treturn parseHTTPRequest(aB3dE9fG2h, x=7);  // --------\n",
     "Агент читает файл. ",
@@ -89,6 +103,7 @@ const SAMPLES: [&str; 10] = [
     "élève à l'école, naïveté; Übergrößenträger",
     "🙂👩‍👩‍👧 a 🎉🎉 \u{10FFFF}\u{1D400}",
     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa========================>>>>>                    \r\n\r\n",
+    "Aé 1é\né.é\n2.B 3\n4C \n5é6 é\nD7 8\n",
     "ﷺ\u{7FF}\u{800}\u{FFFD}\u{FFFF}",
 ];
 
@@ -119,6 +134,21 @@ fn every_shape_alone() {
     for (shape, name) in SHAPES.iter().enumerate() {
         assert!(Features::of(decoded(text.as_bytes())).shapes[shape] > 0, "{name}");
         assert_utf8(text.as_bytes(), &only(shape));
+    }
+}
+
+#[test]
+fn every_letter_behind_every_other() {
+    let letters = || (b'a'..=b'z').chain(*b"AQZ `{9.\xC3");
+    let pairs = letters().flat_map(|before| letters().flat_map(move |here| [before, here, b'-']));
+    let text: Vec<u8> = pairs.collect();
+    for start in 0..64 {
+        assert_utf8(&text[start..], weights());
+    }
+    let features = Features::of(decoded(&text));
+    for (pair, count) in features.letter_pairs.into_iter().enumerate() {
+        assert!(count > 0, "{pair}");
+        assert_utf8(&text, &only(AT_LETTER_PAIRS + pair));
     }
 }
 

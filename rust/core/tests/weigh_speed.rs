@@ -81,7 +81,9 @@ fn weights() -> Weights {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (state >> 19) as u16
     };
-    let weights: Vec<u16> = (0..Weights::LENGTH).map(|_| next()).collect();
+    // Multiples of a step, as levels look them up.
+    let weights: Vec<u16> =
+        (0..Weights::LENGTH).map(|_| next() / 2 / Weights::STEP * Weights::STEP).collect();
     Weights::new(&weights).expect("as many as there are")
 }
 

@@ -7,7 +7,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString};
-use turnfit_core::features::{Features, INDICES, LETTERS, SHAPES};
+use turnfit_core::features::{Features, INDICES, LETTER_PAIRS, LETTERS, SHAPES};
 use turnfit_core::profile::{Rates, tokens_of_weight};
 use turnfit_core::scan::weigh::{self, Weigher};
 use turnfit_core::script::ScriptCounts;
@@ -252,9 +252,15 @@ pub(crate) struct Weights(Arc<weigh::Weights>);
 
 #[pymethods]
 impl Weights {
-    /// How many there are of each kind: shapes, letters (first and last each), characters.
+    /// How many there are of each kind: shapes, letters (first and last each), letter pairs,
+    /// characters.
     #[classattr]
-    const SIZES: (usize, usize, usize) = (SHAPES.len(), LETTERS, INDICES);
+    const SIZES: (usize, usize, usize, usize) = (SHAPES.len(), LETTERS, LETTER_PAIRS, INDICES);
+
+    /// Weights of letter pairs are multiples of this, and at most 255 times it, to be as fast
+    /// as they can.
+    #[classattr]
+    const STEP: u16 = weigh::Weights::STEP;
 
     /// What a token is in the unit of the weights.
     #[classattr]
@@ -303,6 +309,7 @@ impl Weights {
 pub(crate) fn features(text: &Bound<'_, PyAny>) -> PyResult<(Vec<u32>, Vec<u64>)> {
     let features = of_text(text, |row| Features::of(row.code_points()))?;
     let counts = features.shapes.iter().chain(&features.first).chain(&features.last);
+    let counts = counts.chain(&features.letter_pairs);
     let counts = (0..).zip(counts.chain(&features.characters).copied());
     Ok(counts.filter(|(_, count)| *count > 0).unzip())
 }

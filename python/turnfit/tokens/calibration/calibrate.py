@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from turnfit.errors import MissingExtraError
 from turnfit.tokens.calibration.bound import fit_bound, parts
-from turnfit.tokens.calibration.fit import FOLDS, Design, fit_weights, left_out
+from turnfit.tokens.calibration.fit import FOLDS, Design, as_written, fit_weights, left_out
 from turnfit.tokens.calibration.samples import Samples
 from turnfit.tokens.profiles import Bound, Profile
 from turnfit.tokens.weights import UNIT, written_weights
@@ -137,8 +137,7 @@ def calibrate(
         raise ValueError(f"a fit needs texts of at least {FOLDS} sources, to leave some out")
     design = Design.of(samples)
     counts, lengths = samples.counts.astype(float), samples.lengths.astype(float)
-    weights = np.ceil(fit_weights(design, counts, lengths) * UNIT - 0.5)
-    weights = np.clip(weights, 0, 0xFFFF).astype(np.int64)
+    weights = as_written(fit_weights(design, counts, lengths))
     if progress is not None:
         progress(1)
     lots, of_lot = left_out(samples, design, progress)

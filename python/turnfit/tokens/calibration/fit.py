@@ -1,9 +1,10 @@
 """Fitting weights: least squares of the relative error, none of them negative.
 
 A text's count is a sum of weights, so the fit is linear. Three things keep it from learning
-its texts by heart: weights are not negative; they are pulled towards 0, those of single
-characters more than those of their script, so that a letter seldom seen costs what its script
-does; and large errors count less than their squares, so that one odd text doesn't bend all.
+its texts by heart: weights are not negative; they are pulled towards 0, those of letter pairs
+and of single characters more than those of their script, so that a letter seldom seen costs
+what its script does; and large errors count less than their squares, so that one odd text
+doesn't bend all.
 """
 
 from __future__ import annotations
@@ -15,9 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from turnfit.tokens.calibration.samples import Samples
-from turnfit.tokens.weights import CHARACTERS, GROUPS, LENGTH, UNIT, byte_lengths, reachable
+from turnfit.tokens.weights import (
+    CHARACTERS,
+    GROUPS,
+    LENGTH,
+    LETTER_PAIRS,
+    STEP,
+    UNIT,
+    byte_lengths,
+    reachable,
+    rounded,
+)
 
-__all__ = ["FOLDS", "fit_weights", "left_out"]
+__all__ = ["FOLDS", "Design", "as_written", "fit_weights", "left_out"]
 
 Array = NDArray[np.float64]
 
@@ -30,13 +41,13 @@ LONG = 500
 RIDGE = 4e-8
 """How strongly weights are pulled towards 0, for each sample; chosen by leaving sources out."""
 
-PULL_OF_SHAPES, PULL_OF_SCRIPTS, PULL_OF_CHARACTERS = 0.3, 0.2, 1.0
+PULL_OF_SHAPES, PULL_OF_SCRIPTS, PULL_OF_CHARACTERS, PULL_OF_PAIRS = 0.3, 0.2, 1.0, 3.0
 """How strongly each kind is, beside the others."""
 
 ROUNDS, SMALL_ERROR = 4, 0.03
 """So often large errors are given less weight; up to this one, none is large."""
 
-CHANCES, TINY = 3, 1e-9
+CHANCES, TINY = 10, 1e-9
 """So often pivoting may get no better before it goes one by one; less than this is zero."""
 
 UNSEEN = 90
@@ -63,6 +74,7 @@ class Design:
         scripts = [features[:, group.indices].sum(1) for group in GROUPS]
         pull = np.full(LENGTH + len(GROUPS), PULL_OF_CHARACTERS)
         pull[: CHARACTERS.start + 0x80] = PULL_OF_SHAPES
+        pull[LETTER_PAIRS] = PULL_OF_PAIRS
         pull[LENGTH:] = PULL_OF_SCRIPTS
         return cls(np.column_stack([features, *scripts]), pull)
 
@@ -73,11 +85,12 @@ def fit_weights(design: Design, counts: Array, lengths: Array) -> Array:
     shares = design.matrix[:, used] / counts[:, None]
     importance = np.sqrt(np.minimum(lengths, LONG) / LONG)
     ridge = np.diag(RIDGE * len(counts) * design.pull[used] ** 2)
-    trust = np.ones(len(counts))
+    trust, free = np.ones(len(counts)), np.ones(shares.shape[1], bool)
     for _ in range(ROUNDS):
         scale = importance * trust
         scaled = shares * scale[:, None]
-        found = _not_negative(scaled.T @ scaled + ridge, scaled.T @ scale)
+        found = _not_negative(scaled.T @ scaled + ridge, scaled.T @ scale, free)
+        free = found > 0
         error = np.abs(shares @ found - 1)
         trust = 1 / np.sqrt(np.maximum(error, SMALL_ERROR))
         trust /= np.sqrt((trust**2).mean())
@@ -86,32 +99,59 @@ def fit_weights(design: Design, counts: Array, lengths: Array) -> Array:
     return _with_scripts(weights, design.matrix)
 
 
-def _not_negative(normal: Array, target: Array) -> Array:
+def _not_negative(normal: Array, target: Array, free: NDArray[np.bool_]) -> Array:
     """What solves the normal equations best without a negative.
 
     By block principal pivoting (Kim and Park 2011, https://doi.org/10.1137/110821172), which
     moves many weights between zero and not zero at once: some ten times as fast here as
     adding one after the other, with the same result.
+
+    Args:
+        normal: their matrix.
+        target: their right side.
+        free: a guess of which are not 0.
     """
     size = np.sqrt(np.diag(normal))
     normal, target = normal / size[:, None] / size, target / size
-    free = np.ones(len(target), bool)
+    free = free.copy()
     fewest, chances = len(target) + 1, CHANCES
-    while True:
-        found, pull = np.zeros(len(target)), -target
-        found[free] = np.linalg.solve(normal[np.ix_(free, free)], target[free])
+    while chances:
+        found = _solved(normal, target, free)
         pull = np.where(free, 0, normal @ found - target)
         wrong = (free & (found < -TINY)) | (~free & (pull < -TINY))
         if not wrong.any():
             return np.maximum(found, 0) / size
-        if wrong.sum() < fewest:
-            fewest, chances = int(wrong.sum()), CHANCES
-        elif chances:
-            chances -= 1
-        else:
-            # One at a time always ends.
-            wrong[: np.flatnonzero(wrong)[-1]] = False
+        chances = CHANCES if wrong.sum() < fewest else chances - 1
+        fewest = min(fewest, int(wrong.sum()))
         free ^= wrong
+    return _one_by_one(normal, target, free) / size
+
+
+def _solved(normal: Array, target: Array, free: NDArray[np.bool_]) -> Array:
+    """What solves the equations of those that are free, with 0 for the others."""
+    found = np.zeros(len(target))
+    found[free] = np.linalg.solve(normal[np.ix_(free, free)], target[free])
+    return found
+
+
+def _one_by_one(normal: Array, target: Array, free: NDArray[np.bool_]) -> Array:
+    """The same from a guess that pivoting came to when it went in circles.
+
+    By active sets (Lawson and Hanson 1974): never worse than before, so that it ends.
+    """
+    best = np.maximum(_solved(normal, target, free), 0)
+    while True:
+        found = _solved(normal, target, free)
+        while (low := free & (found < -TINY)).any():
+            best += (best[low] / (best[low] - found[low])).min() * (found - best)
+            free = free & ~(low & (best < TINY))
+            best[~free] = 0
+            found = _solved(normal, target, free)
+        best = np.maximum(found, 0)
+        pull = np.where(free, 0, normal @ best - target)
+        if pull.min() > -TINY:
+            return best
+        free[pull.argmin()] = True
 
 
 def _with_scripts(weights: Array, matrix: Array) -> Array:
@@ -154,8 +194,14 @@ def left_out(
         )
         if progress is not None:
             progress(1)
-    weights = np.ceil(weights * UNIT - 0.5) / UNIT
-    return lots, weights
+    return lots, np.array([as_written(of_lot) / UNIT for of_lot in weights])
+
+
+def as_written(weights: Array) -> NDArray[np.int64]:
+    """Weights in tokens, as a profile has them."""
+    halves = np.full(LENGTH, 0.5)
+    halves[LETTER_PAIRS] *= STEP
+    return np.array(rounded(np.maximum(weights * UNIT - halves, 0)))
 
 
 def _lots(samples: Samples, design: Design) -> NDArray[np.int64]:

@@ -7,7 +7,7 @@
 //! intersections of such masks, all eight words at a time.
 
 use super::super::kernel::{BLOCK, Bytes};
-use super::weights::{Table, Weights};
+use super::weights::{PairTable, Table, Weights};
 use super::{Buffer, Filled, STRIPE_AT, Weigh};
 use crate::features::{Class, Shape};
 
@@ -204,9 +204,9 @@ pub(in super::super) fn stripe<V: Weigh>(weights: &Weights, buffer: &mut Buffer,
         classes.put(block + 1, V::classes(&buffer.characters, STRIPE_AT + block * BLOCK, lanes));
     }
     let mut scale = Scale { weights, sum: 0 };
-    let (ascii, first, last) = shapes(&classes, &mut scale);
+    let masks = shapes(&classes, &mut scale);
     for block in 0..blocks {
-        let lanes = [ascii, first, last].map(|mask| mask.0[block + 1]);
+        let lanes = masks.map(|mask| mask.0[block + 1]);
         scale.sum += characters(weights, &buffer.characters, STRIPE_AT + block * BLOCK, lanes);
     }
     if length == STRIPE {
@@ -221,12 +221,26 @@ pub(in super::super) fn not_where_it_lies(_: &Weights, _: &[u8], _: usize) -> Fi
 }
 
 /// What the 64 characters at `at` weigh by themselves: all that are ASCII, first
-/// letters, and, each one before those told, last letters.
+/// letters, and, each one before those told, last letters; and small letters behind others.
 #[inline(always)]
-fn characters(weights: &Weights, characters: &[u8], at: usize, [ascii, first, last]: [u64; 3]) -> u64 {
-    by_entry(&characters[at..at + BLOCK], ascii, &weights.ascii)
-        + by_entry(&characters[at..at + BLOCK], first, &weights.first)
-        + by_entry(&characters[at - 1..at - 1 + BLOCK], last, &weights.last)
+fn characters(weights: &Weights, characters: &[u8], at: usize, lanes: [u64; 4]) -> u64 {
+    let [ascii, first, last, pairs] = lanes;
+    let (here, before) = (&characters[at..at + BLOCK], &characters[at - 1..at - 1 + BLOCK]);
+    by_entry(here, ascii, &weights.ascii)
+        + by_entry(here, first, &weights.first)
+        + by_entry(before, last, &weights.last)
+        + by_pair(before, here, pairs, &weights.letter_pairs)
+}
+
+#[inline(always)]
+fn by_pair(before: &[u8], here: &[u8], mut lanes: u64, table: &PairTable) -> u64 {
+    let mut sum = 0;
+    while lanes != 0 {
+        let lane = lanes.trailing_zeros() as usize;
+        sum += table.of(before[lane], here[lane]);
+        lanes &= lanes - 1;
+    }
+    sum
 }
 
 #[inline(always)]
@@ -242,10 +256,10 @@ fn by_entry(characters: &[u8], mut lanes: u64, table: &Table) -> u64 {
     sum
 }
 
-/// Weighs the shapes; gives what is ASCII, the first letters of words, and what
-/// stands right behind their last.
+/// Weighs the shapes; gives what is ASCII, the first letters of words, what stands right
+/// behind their last, and small letters behind others.
 #[inline(always)]
-fn shapes(stripe: &Stripe, scale: &mut Scale<'_>) -> (Mask, Mask, Mask) {
+fn shapes(stripe: &Stripe, scale: &mut Scale<'_>) -> [Mask; 4] {
     let Stripe { lower, upper, digit, blank, newline, sign, high, same } = *stripe;
     let letter = lower.or(upper);
     let word = letter.or(high);
@@ -254,6 +268,7 @@ fn shapes(stripe: &Stripe, scale: &mut Scale<'_>) -> (Mask, Mask, Mask) {
     let (after_letter, after_digit, after_blank) = (behind(letter), behind(digit), behind(blank));
     let (after_break, after_sign, after_high) = (behind(newline), behind(sign), behind(high));
     let after_word = after_letter.or(after_high);
+    let after_lower = behind(lower);
 
     scale.add(Shape::LetterAfterBlank, letter.and(after_blank));
     scale.add(Shape::LetterAfterBreak, letter.and(after_break));
@@ -273,8 +288,12 @@ fn shapes(stripe: &Stripe, scale: &mut Scale<'_>) -> (Mask, Mask, Mask) {
     scale.add(Shape::Letters9, letter.and(behind(letters8)));
     scale.add(Shape::Letters13, letters8.and(letters4.then::<8>()).and(letter.then::<12>()));
     scale.add(Shape::Letters17, letter.and(behind(letters16)));
-    scale.add(Shape::UpperAfterLower, upper.and(behind(lower)));
+    scale.add(Shape::UpperAfterLower, upper.and(after_lower));
     scale.add(Shape::LowerAfterUpper, lower.and(behind(upper)));
+    scale.add(Shape::UpperAfterBlank, upper.and(after_blank));
+    scale.add(Shape::UpperAfterBreak, upper.and(after_break));
+    scale.add(Shape::UpperAfterSign, upper.and(after_sign));
+    scale.add(Shape::UpperAfterDigit, upper.and(after_digit));
     scale.add(Shape::UpperFirst, upper.less(after_letter));
     let uppers2 = upper.run::<1>();
     scale.add(Shape::Uppers2, uppers2);
@@ -284,6 +303,9 @@ fn shapes(stripe: &Stripe, scale: &mut Scale<'_>) -> (Mask, Mask, Mask) {
     scale.add(Shape::DigitFirst, digit.less(after_digit));
     scale.add(Shape::DigitAfterLetter, digit.and(after_letter));
     scale.add(Shape::DigitAfterSign, digit.and(after_sign));
+    scale.add(Shape::DigitAfterBlank, digit.and(after_blank));
+    scale.add(Shape::DigitAfterBreak, digit.and(after_break));
+    scale.add(Shape::DigitAfterHigh, digit.and(after_high));
     let digits2 = digit.run::<1>();
     let digits3 = digit.and(behind(digits2));
     let digits4 = digits2.run::<2>();
@@ -297,6 +319,7 @@ fn shapes(stripe: &Stripe, scale: &mut Scale<'_>) -> (Mask, Mask, Mask) {
     scale.add(Shape::SignAfterBreak, sign.and(after_break));
     scale.add(Shape::SignAfterLetter, sign.and(after_letter));
     scale.add(Shape::SignAfterDigit, sign.and(after_digit));
+    scale.add(Shape::SignAfterHigh, sign.and(after_high));
     let signs2 = sign.run::<1>();
     scale.add(Shape::Signs2, signs2);
     scale.add(Shape::Signs3, sign.and(behind(signs2)));
@@ -308,6 +331,10 @@ fn shapes(stripe: &Stripe, scale: &mut Scale<'_>) -> (Mask, Mask, Mask) {
     scale.add(Shape::Repeats8, repeats2.run::<2>().run::<4>());
 
     scale.add(Shape::BlankAfterBreak, blank.and(after_break));
+    scale.add(Shape::BlankAfterLetter, blank.and(after_letter));
+    scale.add(Shape::BlankAfterDigit, blank.and(after_digit));
+    scale.add(Shape::BlankAfterSign, blank.and(after_sign));
+    scale.add(Shape::BlankAfterHigh, blank.and(after_high));
     let blanks2 = blank.run::<1>();
     let blanks4 = blanks2.run::<2>();
     let blanks8 = blanks4.run::<4>();
@@ -317,6 +344,10 @@ fn shapes(stripe: &Stripe, scale: &mut Scale<'_>) -> (Mask, Mask, Mask) {
     scale.add(Shape::Blanks9, blank.and(behind(blanks8)));
     scale.add(Shape::Blanks17, blank.and(behind(blanks8.run::<8>())));
     scale.add(Shape::BreakAfterSign, newline.and(after_sign));
+    scale.add(Shape::BreakAfterLetter, newline.and(after_letter));
+    scale.add(Shape::BreakAfterDigit, newline.and(after_digit));
+    scale.add(Shape::BreakAfterBlank, newline.and(after_blank));
+    scale.add(Shape::BreakAfterHigh, newline.and(after_high));
     let breaks2 = newline.run::<1>();
     scale.add(Shape::Breaks2, breaks2);
     scale.add(Shape::Breaks3, newline.and(behind(breaks2)));
@@ -324,6 +355,9 @@ fn shapes(stripe: &Stripe, scale: &mut Scale<'_>) -> (Mask, Mask, Mask) {
     scale.add(Shape::HighFirst, high.less(after_high));
     scale.add(Shape::HighAfterBlank, high.and(after_blank));
     scale.add(Shape::HighAfterLetter, high.and(after_letter));
+    scale.add(Shape::HighAfterDigit, high.and(after_digit));
+    scale.add(Shape::HighAfterBreak, high.and(after_break));
+    scale.add(Shape::HighAfterSign, high.and(after_sign));
     let highs2 = high.run::<1>();
     let highs3 = high.and(behind(highs2));
     let highs4 = highs2.run::<2>();
@@ -339,5 +373,5 @@ fn shapes(stripe: &Stripe, scale: &mut Scale<'_>) -> (Mask, Mask, Mask) {
     scale.add(Shape::Word1, ended.less(word2));
     scale.add(Shape::Word2, ended.and(word2).less(word3));
     scale.add(Shape::Word3, ended.and(word2).and(word3).less(word4));
-    (letter.or(other), letter.less(after_word), other.and(after_letter))
+    [letter.or(other), letter.less(after_word), other.and(after_letter), lower.and(after_lower)]
 }

@@ -8,6 +8,7 @@
 use std::array::from_fn;
 
 use super::stripe::HIGH;
+use super::weights::{PairTable, Weights};
 use crate::features::{Class, Features, INDICES, LETTERS, SHAPES, Shape};
 
 /// Weights by halves: first the lower bytes, then the upper.
@@ -29,6 +30,9 @@ pub(in super::super) struct Tables {
     /// Of letters by their lower five bits: whether they are the first of a word is
     /// bit 5, whether the last bit 6.
     pub(in super::super) ends: Halves<128>,
+    /// Of small letters behind each other, in [`Weights::STEP`]s: by the lower five bits of a
+    /// letter and two of the one before it, in the table that the next two bits of this tell.
+    pub(in super::super) letter_pairs: [[u8; 128]; 4],
     /// Of what isn't ASCII, by the upper bits of its index and then by seven lower.
     pub(in super::super) windows: [Halves<128>; WINDOWS],
     /// Of shapes, in both halves of a number, as an instruction wants them that adds two
@@ -51,14 +55,16 @@ const ALONE: [Shape; 30] = {
 
 impl Tables {
     /// None, if a sum is too wide: that of two shapes, or of a letter's two ends, or a
-    /// shape's that is signed.
+    /// shape's that is signed; or a letter pair's weight for a byte.
     pub(super) fn new(
         shapes: &[u16; SHAPES.len()],
         [first, last]: [&[u16; LETTERS]; 2],
+        letter_pairs: &PairTable,
         characters: &[u16; INDICES],
     ) -> Option<Self> {
         let pairs = narrow(from_fn(|at| pair(shapes, at >> 3, at & 7)))?;
         let ends = narrow(from_fn(|at| end(first, at, 5) + end(last, at, 6)))?;
+        let letter_pairs = in_steps(letter_pairs)?;
         let alone = |shape: Shape| i16::try_from(shapes[shape as usize]).ok();
         ALONE.into_iter().map(alone).collect::<Option<Vec<_>>>()?;
         let index = |window: usize, at: usize| characters.get(window * 128 + at).copied().unwrap_or(0);
@@ -66,6 +72,7 @@ impl Tables {
             ascii: Halves::of(|at| characters[at]),
             pairs,
             ends,
+            letter_pairs,
             windows: from_fn(|window| Halves::of(|at| index(window, at))),
             shapes: shapes.map(|weight| (u32::from(weight) << 16 | u32::from(weight)) as i32),
         })
@@ -76,6 +83,19 @@ impl Tables {
 fn narrow<const N: usize>(weights: [u32; N]) -> Option<Halves<N>> {
     let fit = weights.iter().all(|&weight| weight <= u16::MAX.into());
     fit.then(|| Halves::of(|at| weights[at] as u16))
+}
+
+/// The weights of letter pairs in steps, if all are.
+fn in_steps(weights: &PairTable) -> Option<[[u8; 128]; 4]> {
+    let mut steps = [[0; 128]; 4];
+    for (at, step) in steps.as_flattened_mut().iter_mut().enumerate() {
+        let weight = weights.at(at);
+        *step = u8::try_from(weight / Weights::STEP).ok()?;
+        if !weight.is_multiple_of(Weights::STEP) {
+            return None;
+        }
+    }
+    Some(steps)
 }
 
 /// What the shapes weigh that tell no more than two kinds, asked of the oracle.

@@ -1,7 +1,7 @@
 //! The weights of a profile, laid out for the pass.
 
 use super::tables::Tables;
-use crate::features::{Features, INDICES, LETTERS, SHAPES};
+use crate::features::{BEFORE, Features, INDICES, LETTER_PAIRS, LETTERS, SHAPES};
 
 /// The weights by which a text is priced, each in [`UNIT`](Self::UNIT)ths of a
 /// token: integers, so that every machine and every order of adding gives the
@@ -11,6 +11,7 @@ pub struct Weights {
     pub(super) shapes: [u16; SHAPES.len()],
     pub(super) first: Table,
     pub(super) last: Table,
+    pub(super) letter_pairs: Box<PairTable>,
     pub(super) ascii: Table,
     /// By [`index`](crate::features::index); those of ASCII, which has its own table,
     /// are 0.
@@ -45,12 +46,40 @@ impl Table {
     }
 }
 
+/// Weights of small letters behind each other, by five bits of a letter and four of the one
+/// before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct PairTable([u16; BEFORE * 32]);
+
+impl PairTable {
+    fn new(weights: &[u16; LETTER_PAIRS]) -> Self {
+        Self(std::array::from_fn(|at| match (at % 32).wrapping_sub(1) {
+            letter @ ..LETTERS => weights[at / 32 * LETTERS + letter],
+            _ => 0,
+        }))
+    }
+
+    #[inline(always)]
+    pub(super) fn of(&self, before: u8, here: u8) -> u64 {
+        u64::from(self.at(usize::from(before & 0xF) << 5 | usize::from(here & 0x1F)))
+    }
+
+    pub(super) fn at(&self, at: usize) -> u16 {
+        self.0[at]
+    }
+}
+
 impl Weights {
     /// What a token is in the unit of the weights.
     pub const UNIT: u64 = 1 << 12;
 
-    /// How many weights there are: shapes, first letters, last letters, characters.
-    pub const LENGTH: usize = SHAPES.len() + 2 * LETTERS + INDICES;
+    /// Weights of letter pairs that are multiples of this, and at most [`u8::MAX`] times it,
+    /// can be looked up.
+    pub const STEP: u16 = 32;
+
+    /// How many weights there are: shapes, first letters, last letters, letter pairs,
+    /// characters.
+    pub const LENGTH: usize = SHAPES.len() + 2 * LETTERS + LETTER_PAIRS + INDICES;
 
     /// The weights in this order, if they are as many as that.
     #[must_use]
@@ -58,16 +87,19 @@ impl Weights {
         let (shapes, rest) = weights.split_first_chunk()?;
         let (first, rest) = rest.split_first_chunk()?;
         let (last, rest) = rest.split_first_chunk()?;
+        let (pairs, rest) = rest.split_first_chunk()?;
         let rest: &[u16; INDICES] = rest.try_into().ok()?;
         let mut characters = Box::new(*rest);
         characters[..128].fill(0);
+        let letter_pairs = Box::new(PairTable::new(pairs));
         Some(Self {
             shapes: *shapes,
             first: Table::of_letters(first),
             last: Table::of_letters(last),
             ascii: Table::new(|byte| rest[usize::from(byte)]),
             characters,
-            tables: Tables::new(shapes, [first, last], rest).map(Box::new),
+            tables: Tables::new(shapes, [first, last], &letter_pairs, rest).map(Box::new),
+            letter_pairs,
         })
     }
 
@@ -79,9 +111,19 @@ impl Weights {
         let letters = |counts: &[u64; LETTERS], table: &Table| -> u64 {
             counts.iter().enumerate().map(|(letter, count)| count * table.of_letter(letter)).sum()
         };
+        let pairs = features.letter_pairs.iter().enumerate();
+        let pairs: u64 = pairs.map(|(at, count)| count * self.of_letter_pair(at)).sum();
         let characters = features.characters.iter().enumerate();
         let characters: u64 = characters.map(|(index, count)| count * self.of_index(index)).sum();
-        shapes + letters(&features.first, &self.first) + letters(&features.last, &self.last) + characters
+        shapes
+            + letters(&features.first, &self.first)
+            + letters(&features.last, &self.last)
+            + pairs
+            + characters
+    }
+
+    fn of_letter_pair(&self, at: usize) -> u64 {
+        self.letter_pairs.of((at / LETTERS) as u8, (at % LETTERS + 1) as u8)
     }
 
     fn of_index(&self, index: usize) -> u64 {

@@ -6,8 +6,8 @@
 //!
 //! - `characters` looks up their kinds, and what they weigh by themselves;
 //! - `shapes` has the kinds as masks, for the lengths of runs and words;
-//! - `pairs` looks up what a kind weighs behind another, and the letters that are
-//!   the first or the last of a word.
+//! - `pairs` looks up what a kind weighs behind another, a small letter behind another,
+//!   and the letters that are the first or the last of a word.
 //!
 //! Safety: see [`super`]. All functions have the features of the level, so that
 //! only what goes through a pointer is unsafe. No closure goes through a function
@@ -97,6 +97,8 @@ struct Sums {
     /// Of lower and of upper bytes of weights.
     halves: [[__m512i; 2]; 4],
     shapes: [__m512i; 4],
+    /// Of letter pairs, in steps.
+    steps: __m512i,
 }
 
 impl Sums {
@@ -104,7 +106,7 @@ impl Sums {
     #[target_feature(enable = "avx512f")]
     fn none() -> Self {
         let zero = _mm512_setzero_si512();
-        Self { halves: [[zero; 2]; 4], shapes: [zero; 4] }
+        Self { halves: [[zero; 2]; 4], shapes: [zero; 4], steps: zero }
     }
 
     /// Adds bytes of weights to one of the sums.
@@ -114,6 +116,13 @@ impl Sums {
         let ones = _mm512_set1_epi8(1);
         let [lows, highs] = self.halves[TO];
         self.halves[TO] = [_mm512_dpbusd_epi32(lows, low, ones), _mm512_dpbusd_epi32(highs, high, ones)];
+    }
+
+    /// Adds steps.
+    #[inline]
+    #[target_feature(enable = "avx512bw,avx512vnni")]
+    fn add_steps(&mut self, steps: __m512i) {
+        self.steps = _mm512_dpbusd_epi32(self.steps, steps, _mm512_set1_epi8(1));
     }
 
     /// Adds numbers of 16 bits, each times the weight in its place, but for those of the
@@ -130,7 +139,9 @@ impl Sums {
     fn total(&self) -> u64 {
         let [[a, e], [b, f], [c, g], [d, h]] = self.halves;
         let characters = _mm512_add_epi32(added([a, b, c, d]), _mm512_slli_epi32::<8>(added([e, f, g, h])));
-        _mm512_reduce_add_epi32(_mm512_add_epi32(characters, added(self.shapes))) as u32 as u64
+        let steps = _mm512_slli_epi32::<{ Weights::STEP.ilog2() }>(self.steps);
+        _mm512_reduce_add_epi32(added([characters, added(self.shapes), steps, _mm512_setzero_si512()])) as u32
+            as u64
     }
 }
 
