@@ -122,7 +122,7 @@ def test_a_subagent_told_of_its_safety_net_reads_all_forty_chapters(
     assert run.answer == "Volume 9: read 40 chapters, to the end."
     assert all("do not stop early" in one.instructions for one in run.server.served)
     # A budget is of estimates: this volume is Hindi, and costs 8 % more than the profile says.
-    assert BUDGET * 0.9 < run.largest < BUDGET * 1.05
+    assert BUDGET * 0.9 < run.largest < BUDGET * 1.06
 
 
 @each_client

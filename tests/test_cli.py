@@ -78,6 +78,40 @@ class TestFit:
         count = len(fitted.cleared)
         assert second == (f"  cleared: {count} tool results, {freed:,} tokens (read_file {count})")
 
+    @pytest.mark.parametrize("told_by", ["option", "policy", "body"])
+    @pytest.mark.parametrize("model", ["gpt-5.1", "claude-opus-4-7"])
+    def test_all_figures_are_priced_for_the_model(
+        self, tmp_path: Path, history: str, told_by: str, model: str
+    ) -> None:
+        arguments = ["--budget", "6000", "--out", os.devnull]
+        if told_by == "option":
+            arguments += ["--model", model]
+        elif told_by == "policy":
+            policy = tmp_path / "policy.toml"
+            policy.write_text(f'budget = 1\nmodel = "{model}"\n', "utf-8")
+            arguments += ["--policy", str(policy)]
+        else:
+            body = {"model": model, "messages": tool_rounds(20)}
+            Path(history).write_text(json.dumps(body), "utf-8")
+        fitted = tf.fit(tool_rounds(20), budget=6000, model=model)
+        before = tf.estimate_request(tool_rounds(20), model=model)
+        told = run("fit", history, *arguments).stderr.splitlines()
+        freed = sum(row.tokens for row in fitted.cleared)
+        assert before - freed == fitted.tokens
+        assert told[0].startswith(f"turnfit: {before:,} tokens became {fitted.tokens:,}, ")
+        assert told[1] == f"  priced for {model}"
+        assert f" {freed:,} tokens " in told[2]
+        lines = run("explain", history, *arguments[:2], *arguments[4:]).stdout.splitlines()
+        (row,) = (line.split() for line in lines if line.startswith("results"))
+        results = [int(figure.replace(",", "")) for figure in row[1:3]]
+        assert results[0] - results[1] == freed
+
+    def test_an_unknown_model_is_told_in_a_line(self, history: str) -> None:
+        told = run("fit", history, "--budget", "9000", "--model", "gtp-5", "--out", os.devnull)
+        warned = [line for line in told.stderr.splitlines() if "no profile is known" in line]
+        assert len(warned) == 1
+        assert warned[0].startswith("turnfit: no profile is known for the model 'gtp-5'")
+
     def test_tells_what_was_dropped(self, history: str) -> None:
         fitted = tf.fit(tool_rounds(20), budget=1500)
         (gap,) = fitted.dropped

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import pytest
@@ -195,6 +196,26 @@ def test_a_predicate_pins_as_indices_do() -> None:
         assert got.step in ("turns", "rounds")
         assert any(message is messages[8] for message in got.messages)
         assert any(message is messages[7] for message in got.messages)
+
+
+def test_a_model_stands_beside_a_budget_and_prices_as_a_policys_does() -> None:
+    policy = tf.Policy(budget=2_000, model="claude-opus-4-7")
+    fitted = tf.fit(history(9), policy)
+    for other in (
+        tf.fit(history(9), budget=2_000, model="claude-opus-4-7"),
+        grown(tf.Conversation(budget=2_000, model="claude-opus-4-7"), history(9)),
+    ):
+        assert (other.messages, other.tokens) == (fitted.messages, fitted.tokens)
+    for call in (partial(tf.fit, history(9)), tf.Conversation):
+        with pytest.raises(TypeError, match="give the model in the policy"):
+            call(policy, model="gpt-5.1")
+    with pytest.raises(TypeError, match=r"not int; did you mean budget=2000\?"):
+        tf.fit(history(9), 2_000)  # type: ignore[arg-type]
+
+
+def grown(conversation: tf.Conversation, messages: list[Any]) -> tf.Fitted:
+    conversation.extend(messages)
+    return conversation.fit()
 
 
 def test_an_error_of_a_predicate_reaches_the_caller() -> None:

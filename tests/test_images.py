@@ -13,7 +13,7 @@ import turnfit as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from turnfit.tokens import image_size, image_tokens, unsized_image_tokens
-from turnfit.tokens.images import MEDIUM
+from turnfit.tokens.images import MEDIUM, medium_tokens
 
 EXAMPLES = settings(max_examples=int(os.environ.get("TURNFIT_EXAMPLES", "200")), deadline=None)
 
@@ -238,6 +238,16 @@ class TestPrices:
         assert image_tokens(2**31 - 1, 1, model) > 0
         with pytest.raises(ValueError, match="height must be at most 2,147,483,647"):
             image_tokens(1, 10**400, model)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.filterwarnings("ignore:no profile is known")
+def test_a_header_that_tells_of_more_than_any_image_has_is_not_believed(model: str) -> None:
+    source = {"type": "base64", "data": base64_of(png(2**32 - 1, 2**32 - 1))}
+    assert 0 < medium_tokens(model, source) < 10_000
+    message = {"role": "user", "content": [{"type": "image", "source": source}] * 2_000}
+    tokens = tf.estimate_message(message, format="anthropic", model=model)
+    assert 0 < tokens < 2_000 * 10_000 + 10
 
 
 def base64_of(data: bytes) -> str:

@@ -90,9 +90,16 @@ def test_a_callable_is_a_profile(text: str) -> None:
     assert tf.estimate_message(message, profile=len) == len(text) + FRAME
 
 
-def test_a_callable_that_gives_no_number_is_told() -> None:
-    with pytest.raises(ValueError, match="must give a number of tokens, not 'many'"):
-        tf.estimate("text", profile=lambda _: "many")  # type: ignore[arg-type, return-value]
+@pytest.mark.parametrize("given", ["many", -1, 1.5, 2**40 + 1, 2**64, None])
+def test_a_callable_that_gives_no_number_is_told(given: Any) -> None:
+    with pytest.raises(ValueError, match=f"must give a number of tokens, not {given!r}"):
+        tf.estimate("text", profile=lambda _: given)
+
+
+def test_the_dearest_texts_add_up() -> None:
+    history = [{"role": "user", "content": "a"}] * 1_000
+    tokens = tf.estimate_request(history, profile=lambda _: 2**40)
+    assert 1_000 * 2**40 <= tokens < 1_001 * 2**40
 
 
 def test_an_unknown_profile_is_told_with_the_nearest() -> None:

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColu
 
 from turnfit.auditing import Audit, AuditedModel, audit
 from turnfit.cli.group import complain
-from turnfit.cli.telling import printable
+from turnfit.cli.printing import printable
 from turnfit.fitting.policy import Policy
 
 __all__ = ["audit_log", "is_within", "print_audit"]

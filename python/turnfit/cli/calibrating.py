@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from turnfit.cli.group import InputError
-from turnfit.cli.telling import printable
+from turnfit.cli.printing import printable
 
 if TYPE_CHECKING:
     from turnfit.tokens.calibration import Calibrated, Samples

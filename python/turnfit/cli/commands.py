@@ -53,6 +53,11 @@ _policy = click.option(
     metavar="FILE.toml",
     help="A file with the fields of turnfit.Policy; --budget comes before its budget.",
 )
+_model = click.option(
+    "--model",
+    metavar="NAME",
+    help="The model, by whose tokenizer text is priced; else the policy's, or the body's.",
+)
 
 
 @click.group(cls=Commands, no_args_is_help=False, **_OPTIONS)
@@ -83,10 +88,16 @@ for command in (*OUTPUT_COMMANDS, REPLAY_COMMAND):
 @_history
 @_budget
 @_policy
+@_model
 @_format
 @click.option("--out", metavar="FILE", help="Where the request goes; may be HISTORY itself.")
 def _fit(
-    history: str, budget: int | None, policy: str | None, format: str | None, out: str | None
+    history: str,
+    budget: int | None,
+    policy: str | None,
+    model: str | None,
+    format: str | None,
+    out: str | None,
 ) -> int:
     """Fit a history into a budget.
 
@@ -101,7 +112,7 @@ def _fit(
     """
     read = _read(history)
     format = format or read.format
-    rules = _rules(policy, budget)
+    rules = _rules(policy, budget, model, read)
     fitted = _fitted(history, read, rules, format)
     _write(out, read.to_bytes(fitted.messages))
     tell(read, fitted, rules, format)
@@ -112,10 +123,16 @@ def _fit(
 @_history
 @_budget
 @_policy
+@_model
 @_format
 @click.option("--all", "whole", is_flag=True, help="Every message, not only head and tail.")
 def _explain(
-    history: str, budget: int | None, policy: str | None, format: str | None, whole: bool
+    history: str,
+    budget: int | None,
+    policy: str | None,
+    model: str | None,
+    format: str | None,
+    whole: bool,
 ) -> int:
     """Show where the tokens are and what would go.
 
@@ -126,8 +143,9 @@ def _explain(
     """
     read = _read(history)
     format = format or read.format
-    fitted = _fitted(history, read, _rules(policy, budget), format)
-    explain_fit(read, fitted, format_of(read.messages, format), whole)
+    rules = _rules(policy, budget, model, read)
+    fitted = _fitted(history, read, rules, format)
+    explain_fit(read, fitted, rules, format_of(read.messages, format), whole)
     return OK
 
 
@@ -271,12 +289,22 @@ def _fitted(name: str, history: History, policy: Policy, format: str | None) -> 
         )
 
 
-def _rules(path: str | None, budget: int | None) -> Policy:
+def _rules(
+    path: str | None,
+    budget: int | None,
+    model: str | None = None,
+    history: History | None = None,
+) -> Policy:
     if path is None and budget is None:
         raise click.UsageError("give --budget or --policy", click.get_current_context())
     values = {} if path is None else _toml(path)
     if budget is not None:
         values["budget"] = budget
+    sent_to = None if history is None else history.around.get("model")
+    if model is not None:
+        values["model"] = model
+    elif isinstance(sent_to, str) and not {"model", "profile"} & values.keys():
+        values["model"] = sent_to
     try:
         return Policy.from_dict(values)
     except (TypeError, ValueError) as error:

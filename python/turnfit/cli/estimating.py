@@ -44,7 +44,7 @@ def print_estimates(files: Sequence[str], as_json: bool) -> bool:
     estimates = _estimates(files)
     for estimate in estimates:
         if estimate.error is not None:
-            complain(f"{estimate.path}: {estimate.error.strerror}")
+            complain(f"{estimate.path}: {estimate.error.strerror or estimate.error}")
     counted = [(each.path, each.counts) for each in estimates if each.error is None]
     if as_json:
         click.echo(json.dumps([_as_dict(*row) for row in counted], indent=2))

@@ -6,6 +6,8 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from math import ceil
 from typing import Literal
 
 from rich.cells import cell_len, set_cell_size
@@ -13,8 +15,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from turnfit.cli.telling import printable
+from turnfit.cli.printing import printable
 from turnfit.fitting.fitted import Fitted
+from turnfit.fitting.policy import Policy
 from turnfit.histories import History
 from turnfit.messages.estimate import estimate_message, system_tokens, tools_tokens
 from turnfit.messages.formats import read_history
@@ -54,29 +57,35 @@ class _Fate:
 _KEPT = _Fate("kept", 0)
 
 
-def explain_fit(history: History, fitted: Fitted, format_: Format, whole: bool) -> None:
+def explain_fit(
+    history: History, fitted: Fitted, policy: Policy, format_: Format, whole: bool
+) -> None:
     """Print a history, what fitting would do to it, and where its tokens are.
 
     Args:
         history: the history.
         fitted: what was made of it.
+        policy: by which it is priced.
         format_: its format.
         whole: print every message, not only head and tail.
     """
     console = Console(highlight=False)
-    rows = list(_rows(history.messages, format_))
-    after = _by_kind(_rows(fitted.messages, format_), history)
+    rows = list(_rows(history.messages, format_, policy))
+    after = _by_kind(_rows(fitted.messages, format_, policy), history, policy)
     # Captured, because a console that prints to a broken pipe ends the process itself.
     with console.capture() as printed:
         _print_messages(rows, _fates(rows, fitted), whole, console)
         console.print()
-        console.print(_kinds_table(_by_kind(rows, history), after, console))
+        console.print(_kinds_table(_by_kind(rows, history, policy), after, console))
         console.print()
         console.print(Text(str(fitted)))
     sys.stdout.write(printed.get())
 
 
-def _rows(messages: Sequence[Message], format_: Format) -> Iterator[_Row]:
+def _rows(messages: Sequence[Message], format_: Format, policy: Policy) -> Iterator[_Row]:
+    price = partial(
+        estimate_message, format=format_.name, profile=policy.profile, model=policy.model
+    )
     reading = read_history(format_, messages)
     names: dict[str | None, str] = {}
     for index, message in enumerate(messages):
@@ -84,7 +93,7 @@ def _rows(messages: Sequence[Message], format_: Format) -> Iterator[_Row]:
         names |= {row.id: row.name for row in reading.rows[index] if row.name}
         tools = [(row.kind, row.name or names.get(row.id) or "?") for row in reading.rows[index]]
         role = reading.roles[index]
-        tokens = estimate_message(message, format=format_.name)
+        tokens = ceil(policy.scale * price(message))
         yield _Row(index, role, _what(tools), _kind(role, tools), tokens)
 
 
@@ -186,8 +195,12 @@ def _plain_table(*, show_header: bool) -> Table:
     )
 
 
-def _by_kind(rows: Iterable[_Row], history: History) -> Counter[str]:
-    kinds = Counter(system=system_tokens(history.system), tools=tools_tokens(history.tools))
+def _by_kind(rows: Iterable[_Row], history: History, policy: Policy) -> Counter[str]:
+    tariff, scale = policy.pricing, policy.scale
+    kinds = Counter(
+        system=ceil(scale * system_tokens(history.system, tariff)),
+        tools=ceil(scale * tools_tokens(history.tools, tariff)),
+    )
     for row in rows:
         kinds[row.kind] += row.tokens
     return kinds

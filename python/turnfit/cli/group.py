@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import TextIOWrapper
 from typing import Any, NoReturn
 
 import click
 
 from turnfit.cli.exits import BROKEN_PIPE, INPUT_ERROR, INTERRUPTED
+from turnfit.cli.printing import printable
 from turnfit.errors import TurnfitError
 
 __all__ = ["Commands", "InputError", "complain"]
@@ -17,7 +21,7 @@ __all__ = ["Commands", "InputError", "complain"]
 
 def complain(what: str) -> None:
     """Say one line on stderr."""
-    click.echo(f"turnfit: {' '.join(what.splitlines())}", err=True)
+    click.echo(f"turnfit: {printable(' '.join(what.splitlines()))}", err=True)
 
 
 class InputError(click.ClickException):
@@ -44,7 +48,8 @@ class Commands(click.Group):
         """Run a command; its errors in the input become one line."""
         _never_fail_on_a_character()
         try:
-            code = super().invoke(ctx)
+            with _warnings_in_a_line():
+                code = super().invoke(ctx)
             # Here and not at the interpreter's end, where a broken pipe makes noise.
             sys.stdout.flush()
             return code
@@ -53,10 +58,22 @@ class Commands(click.Group):
         except KeyboardInterrupt:
             return INTERRUPTED
         except OSError as error:
-            complain(f"{_file_of(error)}{error.strerror}")
+            complain(f"{_file_of(error)}{error.strerror or error}")
         except TurnfitError as error:
             complain(str(error))
         return INPUT_ERROR
+
+
+@contextmanager
+def _warnings_in_a_line() -> Iterator[None]:
+    """What was warned of is said as errors are, once each."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        try:
+            yield
+        finally:
+            for told in dict.fromkeys(str(warning.message) for warning in caught):
+                complain(told)
 
 
 def _with_help(error: click.ClickException) -> str:

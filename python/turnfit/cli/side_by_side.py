@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from turnfit.cli.telling import printable
+from turnfit.cli.printing import printable
 from turnfit.replay.replayed import totals
 
 if TYPE_CHECKING:

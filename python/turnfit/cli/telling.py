@@ -4,27 +4,39 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 import click
 
 from turnfit.cli.group import complain
+from turnfit.cli.printing import printable
+from turnfit.fitting.fit import fit
 from turnfit.fitting.fitted import Cleared, Fitted
 from turnfit.fitting.policy import Policy
 from turnfit.histories import History
-from turnfit.messages.estimate import estimate_request
 
-__all__ = ["printable", "span", "tell"]
+__all__ = ["span", "tell"]
 
 _TOOLS_NAMED = 4
 _GAPS_NAMED = 5
 
 
+_ALL = 1 << 53
+"""A budget that nothing is over."""
+
+
 def tell(history: History, fitted: Fitted, policy: Policy, format: str | None) -> None:
     """Say on stderr what was cleared and dropped, and the tokens before and after."""
-    before = policy.reserve + estimate_request(
-        history.messages, system=history.system, tools=history.tools, format=format
+    unfitted = fit(
+        history.messages,
+        replace(policy, budget=_ALL, window=None),
+        system=history.system,
+        tools=history.tools,
+        format=format,
     )
-    complain(_outcome(before, fitted))
+    complain(_outcome(unfitted.tokens, fitted))
+    if policy.model is not None:
+        click.echo(f"  priced for {printable(policy.model)}", err=True)
     for line in _details(fitted):
         click.echo(f"  {line}", err=True)
 
@@ -74,8 +86,3 @@ def _plural(count: int, thing: str) -> str:
 def span(indices: range) -> str:
     """A range of messages, as a person writes it."""
     return str(indices.start) if len(indices) == 1 else f"{indices.start}-{indices.stop - 1}"
-
-
-def printable(name: str) -> str:
-    """A name out of a history without what would steer a terminal."""
-    return "".join(character if character.isprintable() else "?" for character in name)

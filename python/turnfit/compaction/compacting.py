@@ -159,7 +159,7 @@ class _View:
                 raise TypeError("a conversation has its own policy, system, tools and format")
             messages, found, ledger, frame = history._view()
         else:
-            policy = policy_of(policy, None)
+            policy = policy_of(policy)
             messages, frame = as_list(history), Frame.of(policy, system, tools)
             found = format_of(messages, format)
             messages = parted(policy, found, messages)

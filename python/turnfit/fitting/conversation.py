@@ -49,6 +49,7 @@ class Conversation:
         policy: how to fit; replace it by setting `policy`, which prices all anew if its
             profile is another.
         budget: in place of a policy: the tokens that a request may take, all in.
+        model: with a budget: the model's name, by whose tokenizer text is priced.
         system: a system prompt that is sent beside the messages.
         tools: the tool definitions, as they are sent.
         format: the format, or its name; recognised from the messages where it is not given.
@@ -66,12 +67,13 @@ class Conversation:
         policy: Policy | None = None,
         *,
         budget: int | None = None,
+        model: str | None = None,
         system: Any = None,
         tools: Any = None,
         format: str | Format | None = None,
         verify: bool = False,
     ) -> None:
-        self._frame = Frame.of(policy_of(policy, budget), system, tools)
+        self._frame = Frame.of(policy_of(policy, budget, model), system, tools)
         self._given = format_named(format) if format is not None else None
         self._marks = Marks() if verify else None
         self._fitted: tuple[_core.Ledger, _core.Plan] | None = None
@@ -103,7 +105,7 @@ class Conversation:
 
     @policy.setter
     def policy(self, policy: Policy) -> None:
-        policy = policy_of(policy, None)
+        policy = policy_of(policy)
         frame = Frame.of(policy, self.system, self.tools)
         with self._alone:
             self._verify()

@@ -19,14 +19,17 @@ from turnfit.messages.repair import repaired
 __all__ = ["fit", "fit_changed", "policy_of"]
 
 
-def policy_of(policy: Policy | None, budget: int | None) -> Policy:
-    """The policy given, or the one of defaults with this budget."""
+def policy_of(policy: Policy | None, budget: int | None = None, model: str | None = None) -> Policy:
+    """The policy given, or the one of defaults with this budget, for this model."""
     if policy is None and budget is not None:
-        return Policy(budget=budget)
+        return Policy(budget=budget, model=model)
     if policy is None or budget is not None:
         raise TypeError("give either a policy or a budget")
     if not isinstance(policy, Policy):
-        raise TypeError(f"policy must be a Policy, not {type(policy).__name__}")
+        hint = f"; did you mean budget={policy!r}?" if isinstance(policy, int) else ""
+        raise TypeError(f"policy must be a Policy, not {type(policy).__name__}{hint}")
+    if model is not None:
+        raise TypeError("give the model in the policy: replace(policy, model=...)")
     return policy
 
 
@@ -35,6 +38,7 @@ def fit(
     policy: Policy | None = None,
     *,
     budget: int | None = None,
+    model: str | None = None,
     system: Any = None,
     tools: Any = None,
     format: str | Format | None = None,
@@ -51,6 +55,7 @@ def fit(
         messages: the history, in one wire format.
         policy: how to fit it.
         budget: in place of a policy: the tokens that the request may take, all in.
+        model: with a budget: the model's name, by whose tokenizer text is priced.
         system: a system prompt that is sent beside the messages.
         tools: the tool definitions, as they are sent.
         format: the format, or its name; recognised from the messages where it is not given.
@@ -69,7 +74,7 @@ def fit(
     >>> fitted.step, fitted.tokens, fitted.messages == history
     ('whole', 10, True)
     """
-    policy = policy_of(policy, budget)
+    policy = policy_of(policy, budget, model)
     history = as_list(messages)
     frame = Frame.of(policy, system, tools)
     found = format_of(history, format)

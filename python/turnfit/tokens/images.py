@@ -166,6 +166,10 @@ _GEMINI: tuple[tuple[str, _ByDetail], ...] = (
 )
 
 
+_LONGEST_SENT = 65_535
+"""Pixels; a header that tells more is not believed. No provider takes as many, and a JPEG has
+no room for more."""
+
 _LONGEST = 2**31 - 1
 """Pixels; what the header of a PNG can say: https://www.w3.org/TR/png-3/#11IHDR."""
 
@@ -192,6 +196,8 @@ def image_tokens(width: int, height: int, model: str = "", detail: str | None = 
     >>> image_tokens(1920, 1080, "gemini-3-pro-preview")
     1120
     """
+    if not isinstance(detail, str | None):
+        raise TypeError(f"detail must be a str, not {type(detail).__name__}")
     for name, side in (("width", width), ("height", height)):
         if isinstance(side, bool) or not isinstance(side, int) or side < 1:
             raise ValueError(f"{name} must be an int of at least 1, not {side!r}")
@@ -237,7 +243,8 @@ def medium_tokens(model: str, medium: Any, holder: Mapping[str, Any] | None = No
     """
     rule = _rule(model, _detail(medium) or _detail(holder))
     data = _data(medium)
-    if data is not None and (size := image_size(data)):
+    size = None if data is None else image_size(data)
+    if size is not None and max(size) <= _LONGEST_SENT:
         return rule.tokens(*size)
     is_flat = isinstance(rule, _Flat) and _is_image(medium, holder)
     return rule.tokens(1, 1) if is_flat else MEDIUM

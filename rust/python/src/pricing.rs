@@ -179,9 +179,13 @@ fn character(code_point: u32) -> char {
     char::from_u32(code_point).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
+/// The tokens of one text, at most: sums of so many don't overflow.
+const MOST: u64 = 1 << 40;
+
 fn called(callable: &Py<PyAny>, text: &Bound<'_, PyString>) -> PyResult<u64> {
     let counted = callable.bind(text.py()).call1((text,))?;
-    counted.extract().map_err(|_| not_tokens("the profile's callable", &counted))
+    let tokens = counted.extract().ok().filter(|&tokens| tokens <= MOST);
+    tokens.ok_or_else(|| not_tokens("the profile's callable", &counted))
 }
 
 fn not_tokens(what: &str, given: &Bound<'_, PyAny>) -> PyErr {

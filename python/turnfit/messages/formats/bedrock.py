@@ -112,7 +112,7 @@ def _split(messages: Sequence[Message], notes: Collection[str]) -> list[Message]
     for message in messages:
         fields = _core.plain(message)
         content = fields.get("content") if isinstance(fields, dict) else None
-        if isinstance(content, list | tuple) and len(content) > 1 and fields["role"] == "user":
+        if isinstance(content, list | tuple) and len(content) > 1 and fields.get("role") == "user":
             parts += _parted(message, content, notes)
         else:
             parts.append(message)

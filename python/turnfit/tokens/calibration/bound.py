@@ -18,7 +18,7 @@ __all__ = ["fit_bound"]
 
 Array = NDArray[np.float64]
 
-QUANTILE = 0.996
+QUANTILE = 0.9978
 """Somewhat more than 0.99, since the factors are fitted to the same samples."""
 
 LEAST, MOST = 0.2, 3.0
