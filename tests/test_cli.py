@@ -18,6 +18,7 @@ from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 from turnfit.cli.commands import commands
+from turnfit.replay import read_recordings
 from turnfit.cli.estimating import count_stream
 
 EXAMPLE = str(Path(__file__).parent.parent / "examples" / "subagent.json")
@@ -138,6 +139,8 @@ class TestFit:
         orphan = b'[{"role": "tool", "tool_call_id": "c1", "content": "42"}]'
         told = run("fit", "-", "--budget", "100", stdin=orphan).stderr
         assert "problems: a provider may refuse this history" in told
+        shown = run("explain", "-", "--budget", "100", stdin=orphan).stdout
+        assert "problems: a provider may refuse this history" in shown
 
     def test_counts_the_system_prompt_and_tools_beside_the_messages(self) -> None:
         value = {"system": "Ты агент. " * 50, "tools": [{"name": "x" * 100}], "messages": []}
@@ -397,16 +400,35 @@ class TestErrors:
         ("name", "told"),
         [
             ("tau-airline-gpt4o-a.jsonl", "line 1 is a whole history"),
-            ("claudecode-spotter-tool_heavy.jsonl", "line 1 has its message wrapped"),
-            ("inspect-browser.json", 'holds an object with "model", "samples"'),
-            ("openhands-basic_gui_mode.json", "message 0 is no message"),
-            ("aider-chat-history-a.md", ".md:1:1: broken JSON"),
+            ("bfcl-multi_turn_miss_param.jsonl", "line 1 is no message"),
+            ("agentbench-alfworld_multiturn.json", "holds an object with"),
         ],
     )
-    def test_recorded_work_in_a_wrapping_is_told(self, name: str, told: str) -> None:
+    def test_what_holds_several_histories_or_none_is_told(self, name: str, told: str) -> None:
         result = run("fit", str(TRAJECTORIES / name), "--budget", "20000")
         assert result.exit_code == 2
         assert told in result.stderr
+
+    @pytest.mark.skipif(not TRAJECTORIES.is_dir(), reason="needs ../shared")
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "claudecode-spotter-tool_heavy.jsonl",
+            "inspect-browser.json",
+            "openhands-multiswe-0.json",
+            "sweagent-rock.traj",
+            "aider-chat-history-a.md",
+        ],
+    )
+    def test_recorded_work_is_read_as_the_replay_reads_it(self, name: str) -> None:
+        path = TRAJECTORIES / name
+        [recording] = read_recordings(path.read_bytes(), name)
+        result = run("fit", str(path), "--budget", "1000000")
+        written = json.loads(result.stdout)
+        messages = written["messages"] if isinstance(written, dict) else written
+        assert messages == recording.messages
+        for command in (["explain", "--budget", "1000000"], ["check"]):
+            assert run(command[0], str(path), *command[1:]).exit_code in (0, 1)
 
 
 class TestProcess:

@@ -66,7 +66,8 @@ def commands() -> None:
     """Keep long agent work inside a model's context window.
 
     A HISTORY is a file (or - for stdin) with a JSON list of messages, a request's body (an
-    object with "messages", "contents" or "input"), or JSON lines with a message a line.
+    object with "messages", "contents" or "input"), JSON lines with a message a line, or one
+    piece of recorded work, such as a session of Claude Code.
 
     \b
     Examples:
@@ -248,9 +249,42 @@ def _audit(
 
 
 def _read(name: str) -> History:
-    if name == "-":
-        return parse_history(sys.stdin.buffer.read(), "stdin")
-    return parse_history(Path(name).read_bytes(), name)
+    """A history, or recorded work that `turnfit replay` would read, if it is one history."""
+    data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    shown = "stdin" if name == "-" else name
+    try:
+        return parse_history(data, shown)
+    except HistoryError:
+        found = _recorded(data, shown)
+        if found is None:
+            raise
+        return found
+
+
+def _recorded(data: bytes, name: str) -> History | None:
+    # Its readers take time to import, and few files need them.
+    from turnfit.replay.reading import read_recordings
+
+    try:
+        recordings = list(read_recordings(data, name))
+    except TurnfitError:
+        return None
+    if len(recordings) != 1:
+        return None
+    [one] = recordings
+    format = format_of(one.messages, one.format)
+    if format.name not in ("anthropic", "openai-chat"):
+        return None
+    beside = {"model": one.model, "system": one.system, "tools": one.tools}
+    around = {key: value for key, value in beside.items() if value is not None}
+    return History(
+        list(one.messages),
+        "object" if around else "list",
+        around,
+        system=one.system,
+        tools=None if one.tools is None else list(one.tools),
+        format=format.name,
+    )
 
 
 def _write(out: str | None, data: bytes) -> None:

@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from turnfit.cli.printing import printable
+from turnfit.cli.telling import problems_line
 from turnfit.fitting.fitted import Fitted
 from turnfit.fitting.policy import Policy
 from turnfit.histories import History
@@ -79,6 +80,8 @@ def explain_fit(
         console.print(_kinds_table(_by_kind(rows, history, policy), after, console))
         console.print()
         console.print(Text(str(fitted)))
+        for line in problems_line(fitted):
+            console.print(Text(line))
     sys.stdout.write(printed.get())
 
 

@@ -15,7 +15,7 @@ from turnfit.fitting.fitted import Cleared, Fitted
 from turnfit.fitting.policy import Policy
 from turnfit.histories import History
 
-__all__ = ["span", "tell"]
+__all__ = ["problems_line", "span", "tell"]
 
 _TOOLS_NAMED = 4
 _GAPS_NAMED = 5
@@ -60,6 +60,11 @@ def _details(fitted: Fitted) -> Iterator[str]:
         yield f"cleared: {_cleared(fitted.cleared)}"
     if fitted.dropped:
         yield f"dropped: {_dropped(fitted)}"
+    yield from problems_line(fitted)
+
+
+def problems_line(fitted: Fitted) -> Iterator[str]:
+    """That the history has problems, if it has any."""
     if fitted.problems:
         many = _plural(len(fitted.problems), "problem")
         yield f"problems: a provider may refuse this history ({many}; see turnfit check)"
