@@ -18,8 +18,8 @@ from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 from turnfit.cli.commands import commands
-from turnfit.replay import read_recordings
 from turnfit.cli.estimating import count_stream
+from turnfit.replay import read_recordings
 
 EXAMPLE = str(Path(__file__).parent.parent / "examples" / "subagent.json")
 RUN = [sys.executable, "-c", "from turnfit.cli import main; main()"]
