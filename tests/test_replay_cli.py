@@ -11,6 +11,7 @@ import pytest
 from support.trajectories import FOLDER, needs_corpus
 from test_cli import EXAMPLE, process, run, tool_rounds
 from turnfit.compaction import shell
+from turnfit.replay.page.words import PAID_FOR_LESS
 
 STANDARD = ["nothing", "drop oldest", "keep last 6", "clear one", "default"]
 SMALL = ("--budget", "6000", "--window", "20000")
@@ -65,7 +66,8 @@ def test_the_json_has_all_figures_and_their_sums(history: str) -> None:
 
 def test_without_a_window_nothing_is_refused_and_nothing_is_said_of_it(history: str) -> None:
     result = run("replay", history, "--budget", "6000")
-    assert "refused" not in result.stdout
+    assert "budget 6,000; no --window: nothing is refused\n" in result.stdout
+    assert result.stdout.count("refused") == 1
     assert "finished" not in result.stdout
     assert {policy["refused"] for policy in told(history, "--budget", "6000")["totals"]} == {0}
 
@@ -84,6 +86,52 @@ def test_own_policies_stand_beside_the_others_and_take_what_they_lack(
         assert max(map(len, printed.stdout.splitlines()[1:])) <= int(width)
         rows = [one for one in printed.stdout.splitlines() if one.startswith("requests ")]
         assert sum(len(row.split()) - 1 for row in rows) == 7
+
+
+def test_where_something_was_refused_it_is_said_that_it_was_not_paid_for(history: str) -> None:
+    refused = run("replay", history, *SMALL, env={"COLUMNS": "100"})
+    assert refused.stdout.endswith(f"\n\n{PAID_FOR_LESS}\n")
+    for window in ("--window", "2000000"), ():
+        assert PAID_FOR_LESS not in run("replay", history, "--budget", "6000", *window).stdout
+
+
+def test_names_from_files_are_no_markup_and_steer_no_terminal(history: str, tmp_path: Path) -> None:
+    policy, prices = tmp_path / "[red]a.toml", tmp_path / "prices.toml"
+    policy.write_text("")
+    prices.write_text('currency = "\\u001b[b]U"\n[models.m]\ninput = 1')
+    own = ("--policy", str(policy), "--model", "m", "--prices", str(prices))
+    result = run("replay", history, *SMALL, *own, env={"COLUMNS": "100"})
+    assert "[red]a" in result.stdout
+    assert "cost in ?[b]U " in result.stdout
+    assert "\x1b" not in result.stdout
+
+
+def test_headings_stay_whole_and_a_blank_line_stands_between_parts(
+    history: str, tmp_path: Path
+) -> None:
+    files: list[str] = []
+    for number in range(4):
+        (tmp_path / f"number-{number}.toml").write_text("")
+        files += ["--policy", str(tmp_path / f"number-{number}.toml")]
+    for width in ("50", "60", "70", "80", "90", "100"):
+        printed = run("replay", history, *SMALL, *files, env={"COLUMNS": width}).stdout
+        lines = printed.splitlines()
+        assert all(name in printed for name in (*STANDARD, *(f"number-{n}" for n in range(4))))
+        heads = [at for at, one in enumerate(lines) if one.startswith("finished")]
+        assert len(heads) > 1
+        assert [lines[at - 2].strip() for at in heads] == [""] * len(heads)
+
+
+def test_only_known_models_are_counted(tmp_path: Path) -> None:
+    def about(*models: str | None) -> str:
+        for number, model in enumerate(models):
+            body = {"messages": tool_rounds(2), **({"model": model} if model else {})}
+            written(tmp_path / f"{number}.json", body)
+        return run("replay", str(tmp_path), "--budget", "6000").stdout.splitlines()[1]
+
+    assert about("gpt-5.1", None).startswith("gpt-5.1, some not known; ")
+    assert about("gpt-5.1", "gpt-5", None).startswith("2 models, some not known; ")
+    assert about("gpt-5.1", "gpt-5", "gpt-5").startswith("2 models; ")
 
 
 def test_prices_tell_the_costs(history: str, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,10 +19,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.pages import parsed, svgs
 from support.replayed import BUDGET, POLICIES, WINDOW, made_up, replayed, subagent, told
+from test_cli import run, tool_rounds
 from turnfit.replay.page import page
 from turnfit.replay.page.lines import ROOM
 from turnfit.replay.page.reading import SUMS, read
 from turnfit.replay.page.scale import HEIGHT, Scale, columns_of, ticks
+from turnfit.replay.page.tables import ROWS
 from turnfit.replay.page.totals import totals
 
 EXAMPLES = int(os.environ.get("TURNFIT_EXAMPLES", "300"))
@@ -343,10 +346,23 @@ def test_the_least_of_those_that_finished_is_bold_and_nothing_where_all_are_alik
 
 def test_what_only_some_replays_tell_is_shown_where_all_do() -> None:
     more = copy.deepcopy(generated())
-    assert "never read" not in words(page(more))
+    assert "results unread" not in words(page(more))
     for policy in (policy for replay in more for policy in replay["policies"]):
         policy["unread"] = 4
-    assert cells(page(more), "never read") == ["8"] * len(POLICIES)
+    assert cells(page(more), "results unread") == ["8"] * len(POLICIES)
+
+
+def test_figures_are_called_as_the_terminal_calls_them(tmp_path: Path) -> None:
+    history = tmp_path / "history.json"
+    history.write_text(json.dumps(tool_rounds(5)), "utf-8")
+    model = ("--model", "claude-opus-4-5")
+    printed = run("replay", str(history), "--budget", "6000", "--window", "9000", *model).stdout
+    rows = [row.name for group in ROWS.values() for row in group]
+    assert sorted(set(rows) - {"largest request", "cost"}) == sorted(
+        title
+        for line in printed.splitlines()[5:]
+        if (title := line[:17].strip()) not in ("", "share from cache")
+    )
 
 
 def test_only_what_stands_in_the_charts_is_explained() -> None:
