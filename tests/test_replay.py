@@ -28,6 +28,7 @@ from turnfit.replay import (
     totals,
 )
 from turnfit.replay.caching import CacheUse
+from turnfit.replay.many import replay_all
 from turnfit.replay.track import Track
 
 WINDOW, BUDGET = 1_000_000, 400_000
@@ -388,3 +389,22 @@ def test_what_cannot_be_read_is_told_with_the_recordings_name() -> None:
         replay(Recording(name="broken.json", messages=[user("a"), {"role": "wizard"}]), 1000)
     with pytest.raises(tf.HistoryError, match=r"empty.json: there is no message"):
         replay(Recording(name="empty.json", messages=[]), 1000)
+
+
+@pytest.mark.parametrize("seconds", [-1.0, float("nan"), float("inf")])
+def test_seconds_that_no_step_can_take_are_refused(seconds: float) -> None:
+    with pytest.raises(ValueError, match="seconds_per_step must be 0 or more, not"):
+        replayed([user("hi")], seconds_per_step=seconds)
+
+
+def test_a_budget_without_room_is_told_with_its_policy() -> None:
+    mine = Fitting("mine", tf.Policy(budget=1))
+    with pytest.raises(tf.BudgetError, match=r"^policy 'mine': the budget of 1 tokens") as caught:
+        replayed([user("hi")], policies=[mine])
+    assert caught.value.parts
+
+
+def test_an_error_that_only_begins_as_the_recordings_name_is_named_too() -> None:
+    recording = Recording(name="policy", messages=[user("hi")])
+    got = replay_all("file", [recording], budget=1)
+    assert got.errors[0].startswith("policy: policy 'clear one': ")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+from errno import ENOSPC
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.trajectories import FOLDER, needs_corpus
 from test_cli import EXAMPLE, process, run, tool_rounds
+from turnfit.cli import replays
 from turnfit.compaction import shell
 from turnfit.replay.page.words import PAID_FOR_LESS
 
@@ -153,6 +156,40 @@ def test_a_history_comes_from_stdin_too() -> None:
     assert result.stdout.startswith("stdin\n11 messages")
 
 
+def test_stdin_comes_in_its_place_among_the_files(tmp_path: Path) -> None:
+    files = [written(tmp_path / f"{number}.json", tool_rounds(4 + number)) for number in range(3)]
+    data = json.dumps(tool_rounds(9)).encode()
+    arguments = (files[0], "-", *files[1:], "--budget", "6000", "--json")
+    got = json.loads(run("replay", *arguments, stdin=data).stdout)["histories"]
+    names = [files[0], "stdin", *files[1:]]
+    assert [(one["name"], one["messages"]) for one in got] == list(
+        zip(names, (9, 19, 11, 13), strict=True)
+    )
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is closed to root")
+def test_a_folder_that_cannot_be_written_to_is_told_before_the_work(
+    history: str, tmp_path: Path
+) -> None:
+    (tmp_path / "closed").mkdir(mode=0o500)
+    result = run("replay", history, *SMALL, "--html", str(tmp_path / "closed" / "page.html"))
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "closed can't be written to" in result.stderr
+
+
+def test_a_page_that_cannot_be_written_in_the_end_costs_no_figures(
+    history: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: str, data: bytes) -> None:
+        raise OSError(ENOSPC, "No space left on device", path)
+
+    monkeypatch.setattr(replays, "write_file", full)
+    result = run("replay", history, *SMALL, "--html", str(tmp_path / "page.html"))
+    assert result.exit_code == 2
+    assert line(result.stdout, "requests")
+    assert result.stderr.endswith("page.html: No space left on device\n")
+
+
 def test_a_folder_is_summed_up_and_what_holds_no_history_is_told(tmp_path: Path) -> None:
     for number in range(3):
         written(tmp_path / f"{number}.json", tool_rounds(10 + number))
@@ -204,7 +241,22 @@ def test_a_page_of_charts_is_written(history: str, tmp_path: Path) -> None:
         (("{history}", "--budget", "99", "--policy", "{bad}"), "{bad}: a policy has no field"),
         (("{history}", "--budget", "99", "--prices", "{bad}"), "{bad}: there are no models"),
         (("{history}", "--budget", "99", "--policy", "{default}"), "two policies called 'default'"),
-        (("{history}", "--budget", "1"), "{history}: the budget of 1 tokens has no room"),
+        (("{history}", "--budget", "1"), "{history}: policy 'clear one': the budget of 1 tokens"),
+        (("{history}", "--budget", "99", "--policy", "{none}"), "{history}: policy 'none': the bu"),
+        (
+            ("{history}", "--budget", "9", "--window", "98", "--policy", "{wide}"),
+            "{wide}: its budget of 99 is more than --window 98",
+        ),
+        (("{history}", "--budget", str(2**62 + 1)), "'--budget': 4611686018427387905 is not in"),
+        (("{history}", "--budget", "9", "--window", str(10**30)), f"'--window': {10**30} is not"),
+        (("{history}", "--budget", "9", "--seconds-per-step", "nan"), "nan is no number of sec"),
+        (("{history}", "--budget", "9", "--seconds-per-step", "inf"), "inf is no number of sec"),
+        (("{history}", "--budget", "9", "--seconds-per-step", "-1"), "-1.0 is not in the range"),
+        (("-", "{history}", "-", "--budget", "9"), "- is given twice"),
+        (("{history}", "--budget", "9", "--html", "{empty}"), "{empty}: it is a folder"),
+        (("{history}", "--budget", "9", "--html", "{empty}/a/b"), "there is no folder {empty}/a"),
+        (("{history}", "--budget", "9", "--html", "{default}/b"), "there is no folder {default}"),
+        (("{history}", "--budget", "9", "--html", "-", "--json"), "would both print to stdout"),
         (("{history}", "--budget", "9000", "--prices", "{prices}"), "the history names none"),
     ],
 )
@@ -216,6 +268,8 @@ def test_what_is_wrong_is_said_in_one_line(
     for name, text in (
         ("bad", "buget = 1"),
         ("default", "budget = 99"),
+        ("wide", "budget = 99"),
+        ("none", "budget = 1"),
         ("prices", "[models.a]\ninput = 1"),
     ):
         names[name] = str(tmp_path / f"{name}.toml")

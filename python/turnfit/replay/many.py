@@ -136,6 +136,6 @@ def replay_all(
             warned |= dict.fromkeys(str(one.message) for one in caught)
         except TurnfitError as error:
             what = str(error)
-            is_named = what.startswith(recording.name)
+            is_named = what.startswith(f"{recording.name}: ")
             errors.append(what if is_named else f"{recording.name}: {what}")
     return ReplayedFile(path, replays, errors, list(warned))
