@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 from errno import ENOSPC
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 from support.trajectories import FOLDER, needs_corpus
-from test_cli import EXAMPLE, process, run, tool_rounds
+from test_cli import EXAMPLE, process, run, start, tool_rounds
 from turnfit.cli import replays
 from turnfit.compaction import shell
 from turnfit.replay.page.words import PAID_FOR_LESS
@@ -167,7 +168,7 @@ def test_stdin_comes_in_its_place_among_the_files(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is closed to root")
+@pytest.mark.skipif(getattr(os, "geteuid", int)() == 0, reason="nothing is closed to root")
 def test_a_folder_that_cannot_be_written_to_is_told_before_the_work(
     history: str, tmp_path: Path
 ) -> None:
@@ -210,6 +211,23 @@ def test_several_jobs_print_what_one_does(tmp_path: Path) -> None:
     code, out, err = process("replay", str(tmp_path), "--budget", "3000", "--jobs", "2", "--json")
     assert (code, err) == (0, b"")
     assert without_seconds(json.loads(out)) == without_seconds(one)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes with names, and signals to groups")
+def test_an_interrupt_ends_all_jobs_without_noise(tmp_path: Path) -> None:
+    pipes = [tmp_path / f"{number}.jsonl" for number in range(2)]
+    for pipe in pipes:
+        os.mkfifo(pipe)
+    arguments = ("replay", *map(str, pipes), "--budget", "9000", "--jobs", "2")
+    # Opening waits for the reader, which then waits for what never comes.
+    with (
+        start(*arguments, start_new_session=True) as running,
+        pipes[0].open("wb"),
+        pipes[1].open("wb"),
+    ):
+        os.killpg(running.pid, signal.SIGINT)
+        out, err = running.communicate(timeout=60)
+    assert (running.returncode, out, err) == (130, b"", b"")
 
 
 def without_seconds(value: Any) -> Any:
