@@ -218,7 +218,9 @@ def test_an_interrupt_ends_all_jobs_without_noise(tmp_path: Path) -> None:
     pipes = [tmp_path / f"{number}.jsonl" for number in range(2)]
     for pipe in pipes:
         os.mkfifo(pipe)
-    arguments = ("replay", *map(str, pipes), "--budget", "9000", "--jobs", "2")
+    # Done soon, or still to be begun: its process waits for work, or starts.
+    short = written(tmp_path / "short.json", tool_rounds(1))
+    arguments = ("replay", short, *map(str, pipes), "--budget", "9000", "--jobs", "3")
     # Opening waits for the reader, which then waits for what never comes.
     with (
         start(*arguments, start_new_session=True) as running,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
@@ -120,10 +121,24 @@ def _pooled(
         stack.callback(pool.shutdown, cancel_futures=True)
         # Before that, so that it waits for no work that nobody wants any more.
         stack.callback(held.close)
-        futures = deque(_submitted(pool, one, names))
+        with _uninterrupted():
+            futures = deque(_submitted(pool, one, names))
         for name in names:
             # Let go of here: what came of a file may be large.
             yield _came_of(name, futures.popleft() if futures else None)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Keeps Ctrl-C for later, and from processes that are started: they inherit what is blocked."""
+    if sys.platform == "win32":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _begin(watched: Connection) -> None:
