@@ -238,6 +238,22 @@ def test_the_window_s_refusals_and_the_cache_s_breaks_are_marked() -> None:
         assert drawn == policy["start_changes"]
 
 
+@pytest.mark.parametrize(("refused", "css"), [(0, "label up"), (7, "label")])
+def test_the_limits_are_named_away_from_the_crosses_which_are_drawn_over_them(
+    refused: int, css: str
+) -> None:
+    replay = made_up([390_000, 1_000_000] * 4)
+    replay["policies"][0]["steps"]["refused"] = [step == refused for step in range(8)]
+    replay["policies"][0] |= {"refused": 1, "finished": False}
+    sizes, _, own = svgs(page([replay]))
+    for chart in (sizes, own):
+        parts = list(chart.iter())
+        names = [part for part in parts if str(part.text).startswith(("budget 4", "window 1"))]
+        assert [name.get("class") for name in names] == [css, css]
+        [cross] = [part for part in parts if part.get("href") == "#mark-refused"]
+        assert all(parts.index(name) < parts.index(cross) for name in names)
+
+
 def test_a_limit_far_above_all_requests_is_named_and_does_not_flatten_them() -> None:
     shown = page([made_up([100, 200, 300])])
     assert "above this chart: window 1M, budget 400k" in words(shown)

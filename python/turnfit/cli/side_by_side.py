@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rich.console import Console
@@ -47,7 +48,7 @@ def print_table(replays: Sequence[Replayed]) -> None:
             console.print(_table(replays, some))
         if any(one["refused"] for one in summed):
             console.print()
-            console.print(Text(PAID_FOR_LESS))
+            console.print(Text(fill(PAID_FOR_LESS, console.width)))
     sys.stdout.write(printed.get())
 
 
