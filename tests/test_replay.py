@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+import json
+import multiprocessing
+import os
+import time
+from collections.abc import Generator, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,6 +33,8 @@ from turnfit.replay import (
     totals,
 )
 from turnfit.replay.caching import CacheUse
+from turnfit.replay.contenders import Player
+from turnfit.replay.many import replay_all
 from turnfit.replay.track import Track
 
 WINDOW, BUDGET = 1_000_000, 400_000
@@ -388,3 +395,59 @@ def test_what_cannot_be_read_is_told_with_the_recordings_name() -> None:
         replay(Recording(name="broken.json", messages=[user("a"), {"role": "wizard"}]), 1000)
     with pytest.raises(tf.HistoryError, match=r"empty.json: there is no message"):
         replay(Recording(name="empty.json", messages=[]), 1000)
+
+
+@pytest.mark.parametrize("seconds", [-1.0, float("nan"), float("inf")])
+def test_seconds_that_no_step_can_take_are_refused(seconds: float) -> None:
+    with pytest.raises(ValueError, match="seconds_per_step must be 0 or more, not"):
+        replayed([user("hi")], seconds_per_step=seconds)
+
+
+def test_a_budget_without_room_is_told_with_its_policy() -> None:
+    mine = Fitting("mine", tf.Policy(budget=1))
+    with pytest.raises(tf.BudgetError, match=r"^policy 'mine': the budget of 1 tokens") as caught:
+        replayed([user("hi")], policies=[mine])
+    assert caught.value.parts
+
+
+def test_an_error_that_only_begins_as_the_recordings_name_is_named_too() -> None:
+    recording = Recording(name="policy", messages=[user("hi")])
+    got = replay_all("file", [recording], budget=1)
+    assert got.errors[0].startswith("policy: policy 'clear one': ")
+
+
+class Kills(Fitting):
+    """A policy that ends its process once a file of its name is there."""
+
+    def play(self, track: Track) -> Player:
+        if len(track.messages) == 3:
+            while not Path(self.name).exists():
+                time.sleep(0.01)
+            os._exit(9)
+        return super().play(track)
+
+
+def test_a_killed_process_costs_only_the_files_that_were_not_replayed(tmp_path: Path) -> None:
+    files = [str(tmp_path / f"{number}.json") for number in range(3)]
+    for file, count in zip(files, (1, 1, 3), strict=True):
+        Path(file).write_text(json.dumps([user("hi")] * count), "utf-8")
+    now = tmp_path / "now"
+    mine = Kills(str(now), tf.Policy(budget=1000))
+    got = replay_files(files, 1000, policies=[mine], jobs=2)
+    assert [len(next(got).replays) for _ in range(2)] == [1, 1]
+    now.touch()
+    [last] = got
+    assert last.replays == ()
+    assert last.errors == [f"{files[2]}: not replayed: a process ended abruptly"]
+
+
+def test_who_wants_no_more_files_does_not_wait_for_them(tmp_path: Path) -> None:
+    files = [str(tmp_path / f"{number}.json") for number in range(2)]
+    for file, count in zip(files, (1, 3), strict=True):
+        Path(file).write_text(json.dumps([user("hi")] * count), "utf-8")
+    mine = Kills(str(tmp_path / "never"), tf.Policy(budget=1000))
+    got = replay_files(files, 1000, policies=[mine], jobs=2)
+    assert len(next(got).replays) == 1
+    assert isinstance(got, Generator)
+    got.close()
+    assert multiprocessing.active_children() == []

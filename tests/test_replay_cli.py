@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
+from errno import ENOSPC
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.trajectories import FOLDER, needs_corpus
-from test_cli import EXAMPLE, process, run, tool_rounds
+from test_cli import EXAMPLE, process, run, start, tool_rounds
+from turnfit.cli import replays
 from turnfit.compaction import shell
+from turnfit.replay.page.words import PAID_FOR_LESS
 
 STANDARD = ["nothing", "drop oldest", "keep last 6", "clear one", "default"]
 SMALL = ("--budget", "6000", "--window", "20000")
@@ -65,7 +70,8 @@ def test_the_json_has_all_figures_and_their_sums(history: str) -> None:
 
 def test_without_a_window_nothing_is_refused_and_nothing_is_said_of_it(history: str) -> None:
     result = run("replay", history, "--budget", "6000")
-    assert "refused" not in result.stdout
+    assert "budget 6,000; no --window: nothing is refused\n" in result.stdout
+    assert result.stdout.count("refused") == 1
     assert "finished" not in result.stdout
     assert {policy["refused"] for policy in told(history, "--budget", "6000")["totals"]} == {0}
 
@@ -86,6 +92,52 @@ def test_own_policies_stand_beside_the_others_and_take_what_they_lack(
         assert sum(len(row.split()) - 1 for row in rows) == 7
 
 
+def test_where_something_was_refused_it_is_said_that_it_was_not_paid_for(history: str) -> None:
+    refused = run("replay", history, *SMALL, env={"COLUMNS": "100"})
+    assert refused.stdout.endswith(f"\n\n{PAID_FOR_LESS}\n")
+    for window in ("--window", "2000000"), ():
+        assert PAID_FOR_LESS not in run("replay", history, "--budget", "6000", *window).stdout
+
+
+def test_names_from_files_are_no_markup_and_steer_no_terminal(history: str, tmp_path: Path) -> None:
+    policy, prices = tmp_path / "[red]a.toml", tmp_path / "prices.toml"
+    policy.write_text("")
+    prices.write_text('currency = "\\u001b[b]U"\n[models.m]\ninput = 1')
+    own = ("--policy", str(policy), "--model", "m", "--prices", str(prices))
+    result = run("replay", history, *SMALL, *own, env={"COLUMNS": "100"})
+    assert "[red]a" in result.stdout
+    assert "cost in ?[b]U " in result.stdout
+    assert "\x1b" not in result.stdout
+
+
+def test_headings_stay_whole_and_a_blank_line_stands_between_parts(
+    history: str, tmp_path: Path
+) -> None:
+    files: list[str] = []
+    for number in range(4):
+        (tmp_path / f"number-{number}.toml").write_text("")
+        files += ["--policy", str(tmp_path / f"number-{number}.toml")]
+    for width in ("50", "60", "70", "80", "90", "100"):
+        printed = run("replay", history, *SMALL, *files, env={"COLUMNS": width}).stdout
+        lines = printed.splitlines()
+        assert all(name in printed for name in (*STANDARD, *(f"number-{n}" for n in range(4))))
+        heads = [at for at, one in enumerate(lines) if one.startswith("finished")]
+        assert len(heads) > 1
+        assert [lines[at - 2].strip() for at in heads] == [""] * len(heads)
+
+
+def test_only_known_models_are_counted(tmp_path: Path) -> None:
+    def about(*models: str | None) -> str:
+        for number, model in enumerate(models):
+            body = {"messages": tool_rounds(2), **({"model": model} if model else {})}
+            written(tmp_path / f"{number}.json", body)
+        return run("replay", str(tmp_path), "--budget", "6000").stdout.splitlines()[1]
+
+    assert about("gpt-5.1", None).startswith("gpt-5.1, some not known; ")
+    assert about("gpt-5.1", "gpt-5", None).startswith("2 models, some not known; ")
+    assert about("gpt-5.1", "gpt-5", "gpt-5").startswith("2 models; ")
+
+
 def test_prices_tell_the_costs(history: str, tmp_path: Path) -> None:
     prices = tmp_path / "prices.toml"
     prices.write_text('[models."gpt-5.1"]\ninput = 1.25\ncache_read = 0.125\noutput = 10')
@@ -103,6 +155,40 @@ def test_a_history_comes_from_stdin_too() -> None:
     result = run("replay", "-", "--budget", "6000", stdin=data)
     assert result.exit_code == 0
     assert result.stdout.startswith("stdin\n11 messages")
+
+
+def test_stdin_comes_in_its_place_among_the_files(tmp_path: Path) -> None:
+    files = [written(tmp_path / f"{number}.json", tool_rounds(4 + number)) for number in range(3)]
+    data = json.dumps(tool_rounds(9)).encode()
+    arguments = (files[0], "-", *files[1:], "--budget", "6000", "--json")
+    got = json.loads(run("replay", *arguments, stdin=data).stdout)["histories"]
+    names = [files[0], "stdin", *files[1:]]
+    assert [(one["name"], one["messages"]) for one in got] == list(
+        zip(names, (9, 19, 11, 13), strict=True)
+    )
+
+
+@pytest.mark.skipif(getattr(os, "geteuid", int)() == 0, reason="nothing is closed to root")
+def test_a_folder_that_cannot_be_written_to_is_told_before_the_work(
+    history: str, tmp_path: Path
+) -> None:
+    (tmp_path / "closed").mkdir(mode=0o500)
+    result = run("replay", history, *SMALL, "--html", str(tmp_path / "closed" / "page.html"))
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "closed can't be written to" in result.stderr
+
+
+def test_a_page_that_cannot_be_written_in_the_end_costs_no_figures(
+    history: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: str, data: bytes) -> None:
+        raise OSError(ENOSPC, "No space left on device", path)
+
+    monkeypatch.setattr(replays, "write_file", full)
+    result = run("replay", history, *SMALL, "--html", str(tmp_path / "page.html"))
+    assert result.exit_code == 2
+    assert line(result.stdout, "requests")
+    assert result.stderr.endswith("page.html: No space left on device\n")
 
 
 def test_a_folder_is_summed_up_and_what_holds_no_history_is_told(tmp_path: Path) -> None:
@@ -125,6 +211,25 @@ def test_several_jobs_print_what_one_does(tmp_path: Path) -> None:
     code, out, err = process("replay", str(tmp_path), "--budget", "3000", "--jobs", "2", "--json")
     assert (code, err) == (0, b"")
     assert without_seconds(json.loads(out)) == without_seconds(one)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes with names, and signals to groups")
+def test_an_interrupt_ends_all_jobs_without_noise(tmp_path: Path) -> None:
+    pipes = [tmp_path / f"{number}.jsonl" for number in range(2)]
+    for pipe in pipes:
+        os.mkfifo(pipe)
+    # Done soon, or still to be begun: its process waits for work, or starts.
+    short = written(tmp_path / "short.json", tool_rounds(1))
+    arguments = ("replay", short, *map(str, pipes), "--budget", "9000", "--jobs", "3")
+    # Opening waits for the reader, which then waits for what never comes.
+    with (
+        start(*arguments, start_new_session=True) as running,
+        pipes[0].open("wb"),
+        pipes[1].open("wb"),
+    ):
+        os.killpg(running.pid, signal.SIGINT)
+        out, err = running.communicate(timeout=60)
+    assert (running.returncode, out, err) == (130, b"", b"")
 
 
 def without_seconds(value: Any) -> Any:
@@ -156,7 +261,22 @@ def test_a_page_of_charts_is_written(history: str, tmp_path: Path) -> None:
         (("{history}", "--budget", "99", "--policy", "{bad}"), "{bad}: a policy has no field"),
         (("{history}", "--budget", "99", "--prices", "{bad}"), "{bad}: there are no models"),
         (("{history}", "--budget", "99", "--policy", "{default}"), "two policies called 'default'"),
-        (("{history}", "--budget", "1"), "{history}: the budget of 1 tokens has no room"),
+        (("{history}", "--budget", "1"), "{history}: policy 'clear one': the budget of 1 tokens"),
+        (("{history}", "--budget", "99", "--policy", "{none}"), "{history}: policy 'none': the bu"),
+        (
+            ("{history}", "--budget", "9", "--window", "98", "--policy", "{wide}"),
+            "{wide}: its budget of 99 is more than --window 98",
+        ),
+        (("{history}", "--budget", str(2**62 + 1)), "'--budget': 4611686018427387905 is not in"),
+        (("{history}", "--budget", "9", "--window", str(10**30)), f"'--window': {10**30} is not"),
+        (("{history}", "--budget", "9", "--seconds-per-step", "nan"), "nan is no number of sec"),
+        (("{history}", "--budget", "9", "--seconds-per-step", "inf"), "inf is no number of sec"),
+        (("{history}", "--budget", "9", "--seconds-per-step", "-1"), "-1.0 is not in the range"),
+        (("-", "{history}", "-", "--budget", "9"), "- is given twice"),
+        (("{history}", "--budget", "9", "--html", "{empty}"), "{empty}: it is a folder"),
+        (("{history}", "--budget", "9", "--html", "{empty}/a/b"), "there is no folder {empty}/a"),
+        (("{history}", "--budget", "9", "--html", "{default}/b"), "there is no folder {default}"),
+        (("{history}", "--budget", "9", "--html", "-", "--json"), "would both print to stdout"),
         (("{history}", "--budget", "9000", "--prices", "{prices}"), "the history names none"),
     ],
 )
@@ -168,6 +288,8 @@ def test_what_is_wrong_is_said_in_one_line(
     for name, text in (
         ("bad", "buget = 1"),
         ("default", "budget = 99"),
+        ("wide", "budget = 99"),
+        ("none", "budget = 1"),
         ("prices", "[models.a]\ninput = 1"),
     ):
         names[name] = str(tmp_path / f"{name}.toml")

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,10 +19,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.pages import parsed, svgs
 from support.replayed import BUDGET, POLICIES, WINDOW, made_up, replayed, subagent, told
+from test_cli import run, tool_rounds
 from turnfit.replay.page import page
 from turnfit.replay.page.lines import ROOM
 from turnfit.replay.page.reading import SUMS, read
 from turnfit.replay.page.scale import HEIGHT, Scale, columns_of, ticks
+from turnfit.replay.page.tables import ROWS
 from turnfit.replay.page.totals import totals
 
 EXAMPLES = int(os.environ.get("TURNFIT_EXAMPLES", "300"))
@@ -235,6 +238,22 @@ def test_the_window_s_refusals_and_the_cache_s_breaks_are_marked() -> None:
         assert drawn == policy["start_changes"]
 
 
+@pytest.mark.parametrize(("refused", "css"), [(0, "label up"), (7, "label")])
+def test_the_limits_are_named_away_from_the_crosses_which_are_drawn_over_them(
+    refused: int, css: str
+) -> None:
+    replay = made_up([390_000, 1_000_000] * 4)
+    replay["policies"][0]["steps"]["refused"] = [step == refused for step in range(8)]
+    replay["policies"][0] |= {"refused": 1, "finished": False}
+    sizes, _, own = svgs(page([replay]))
+    for chart in (sizes, own):
+        parts = list(chart.iter())
+        names = [part for part in parts if str(part.text).startswith(("budget 4", "window 1"))]
+        assert [name.get("class") for name in names] == [css, css]
+        [cross] = [part for part in parts if part.get("href") == "#mark-refused"]
+        assert all(parts.index(name) < parts.index(cross) for name in names)
+
+
 def test_a_limit_far_above_all_requests_is_named_and_does_not_flatten_them() -> None:
     shown = page([made_up([100, 200, 300])])
     assert "above this chart: window 1M, budget 400k" in words(shown)
@@ -343,10 +362,23 @@ def test_the_least_of_those_that_finished_is_bold_and_nothing_where_all_are_alik
 
 def test_what_only_some_replays_tell_is_shown_where_all_do() -> None:
     more = copy.deepcopy(generated())
-    assert "never read" not in words(page(more))
+    assert "results unread" not in words(page(more))
     for policy in (policy for replay in more for policy in replay["policies"]):
         policy["unread"] = 4
-    assert cells(page(more), "never read") == ["8"] * len(POLICIES)
+    assert cells(page(more), "results unread") == ["8"] * len(POLICIES)
+
+
+def test_figures_are_called_as_the_terminal_calls_them(tmp_path: Path) -> None:
+    history = tmp_path / "history.json"
+    history.write_text(json.dumps(tool_rounds(5)), "utf-8")
+    model = ("--model", "claude-opus-4-5")
+    printed = run("replay", str(history), "--budget", "6000", "--window", "9000", *model).stdout
+    rows = [row.name for group in ROWS.values() for row in group]
+    assert sorted(set(rows) - {"largest request", "cost"}) == sorted(
+        title
+        for line in printed.splitlines()[5:]
+        if (title := line[:17].strip()) not in ("", "share from cache")
+    )
 
 
 def test_only_what_stands_in_the_charts_is_explained() -> None:

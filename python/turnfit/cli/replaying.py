@@ -7,20 +7,22 @@ import click
 __all__ = ["REPLAY_COMMAND"]
 
 _HELP = {"help_option_names": ["-h", "--help"]}
+_TOKENS = click.IntRange(min=1, max=1 << 62)
+"""What the extension's integers hold, with room to add."""
 
 
 @click.command("replay", context_settings=_HELP)
 @click.argument("histories", metavar="HISTORY...", nargs=-1, required=True)
 @click.option(
     "--budget",
-    type=click.IntRange(min=1),
+    type=_TOKENS,
     required=True,
     metavar="TOKENS",
     help="The tokens that a request may take, all in.",
 )
 @click.option(
     "--window",
-    type=click.IntRange(min=1),
+    type=_TOKENS,
     metavar="TOKENS",
     help="What the model accepts at all; what is over it is refused.",
 )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
+import os
 import sys
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,6 +47,7 @@ class Options:
 
     def read(self) -> dict[str, Any]:
         """What `turnfit.replay.replay_files` takes: files are read, and checked."""
+        _check_page(self)
         own = [_own(path, self) for path in self.policies]
         _check(self, own)
         return {
@@ -74,14 +77,15 @@ def replay_histories(histories: Sequence[str], options: Options) -> int:
 
 
 def _print(replays: Sequence[Replayed], as_json: bool, html: str | None) -> None:
-    if html is not None:
-        _write_page(replays, html)
     if as_json:
         told = [replay.as_dict() for replay in replays]
         summed = [total.as_dict() for total in totals(told)]
         click.echo(json.dumps({"histories": told, "totals": summed}))
     elif html != "-":
         print_table(replays)
+    # Last: where it can't be written after all, the figures are printed already.
+    if html is not None:
+        _write_page(replays, html)
 
 
 def _write_page(replays: Sequence[Replayed], html: str) -> None:
@@ -101,6 +105,7 @@ def _own(path: str, options: Options) -> Fitting:
         values = tomllib.loads(Path(path).read_text("utf-8"))
     except ValueError as error:
         raise InputError(f"{path}: not TOML: {error}") from error
+    _check_budget(path, values, options.window)
     given: dict[str, Any] = {"budget": options.budget, "window": options.window}
     if "profile" not in values:
         given["model"] = options.model
@@ -111,6 +116,15 @@ def _own(path: str, options: Options) -> Fitting:
         raise InputError(f"{path}: {error}") from error
 
 
+def _check_budget(path: str, values: dict[str, Any], window: int | None) -> None:
+    """Told by the names that were written, where one stands here and one there."""
+    budget = values.get("budget")
+    if window is None or "window" in values or not isinstance(budget, int):
+        return
+    if window < budget:
+        raise InputError(f"{path}: its budget of {budget:,} is more than --window {window:,}")
+
+
 def _prices(path: str) -> Prices:
     try:
         return Prices.from_toml(Path(path).read_text("utf-8"))
@@ -118,7 +132,30 @@ def _prices(path: str) -> Prices:
         raise InputError(f"{path}: {error}") from error
 
 
+def _check_page(options: Options) -> None:
+    """Told before the work, which may take long, and not after it."""
+    html = options.html
+    if html is None:
+        return
+    if html == "-":
+        if options.as_json:
+            raise InputError("--json and --html - would both print to stdout")
+        return
+    target = Path(os.path.realpath(html))
+    if target.is_dir():
+        raise InputError(f"--html {html}: it is a folder")
+    if not target.parent.is_dir():
+        raise InputError(f"--html {html}: there is no folder {target.parent}")
+    # Only what is no file, such as a pipe, is written to in place.
+    needed = target if target.exists() and not target.is_file() else target.parent
+    if not os.access(needed, os.W_OK):
+        raise InputError(f"--html {html}: {needed} can't be written to")
+
+
 def _check(options: Options, own: Sequence[Fitting]) -> None:
+    seconds = options.seconds_per_step
+    if seconds is not None and not math.isfinite(seconds):
+        raise InputError(f"--seconds-per-step {seconds} is no number of seconds")
     if options.window is not None and options.window < options.budget:
         raise InputError(f"--window {options.window:,} is less than --budget {options.budget:,}")
     names = [one.name for one in contenders(options.budget)]
@@ -128,8 +165,10 @@ def _check(options: Options, own: Sequence[Fitting]) -> None:
         names.append(policy.name)
 
 
-def _files(histories: Iterable[str]) -> list[str]:
+def _files(histories: Sequence[str]) -> list[str]:
     """The files, those in folders too."""
+    if list(histories).count("-") > 1:
+        raise InputError("- is given twice, but stdin can be read only once")
     found: list[str] = []
     for name in histories:
         if name != "-" and Path(name).is_dir():
@@ -147,30 +186,40 @@ _STEPS = 1_000
 
 
 def _with_bar(paths: Sequence[str], options: dict[str, Any], jobs: int) -> Iterator[ReplayedFile]:
-    if "-" in paths:
-        yield _stdin(options)
-    named = [path for path in paths if path != "-"]
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield from replay_files(named, jobs=jobs, **options)
+        yield from _in_order(paths, options, jobs)
         return
     columns = (BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("", total=len(named) * _STEPS)
+        task = progress.add_task("", total=len(paths) * _STEPS)
         done = 0
 
         def told(share: float) -> None:
             progress.update(task, completed=done + int(share * _STEPS))
 
-        for one in replay_files(named, jobs=jobs, progress=told, **options):
+        for one in _in_order(paths, options, jobs, told):
             done += _STEPS
             progress.update(task, completed=done)
             yield one
 
 
-def _stdin(options: dict[str, Any]) -> ReplayedFile:
+def _in_order(
+    paths: Sequence[str],
+    options: dict[str, Any],
+    jobs: int,
+    told: Callable[[float], object] | None = None,
+) -> Iterator[ReplayedFile]:
+    """What comes of files, and of stdin where it stands among them."""
+    named = [path for path in paths if path != "-"]
+    files = replay_files(named, jobs=jobs, progress=told, **options)
+    for path in paths:
+        yield _stdin(options, told) if path == "-" else next(files)
+
+
+def _stdin(options: dict[str, Any], told: Callable[[float], object] | None) -> ReplayedFile:
     try:
         recordings = read_recordings(sys.stdin.buffer.read(), "stdin")
     except TurnfitError as error:
         return ReplayedFile("stdin", (), [str(error)])
-    return replay_all("stdin", recordings, **options)
+    return replay_all("stdin", recordings, progress=told, **options)

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rich.console import Console
@@ -13,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from turnfit.cli.printing import printable
+from turnfit.replay.page.words import PAID_FOR_LESS
 from turnfit.replay.replayed import totals
 
 if TYPE_CHECKING:
@@ -40,8 +42,13 @@ def print_table(replays: Sequence[Replayed]) -> None:
         for line in _about(replays):
             console.print(Text(line), soft_wrap=True)
         console.print()
-        for some in _chunks(summed, console.width):
+        for number, some in enumerate(_chunks(summed, console.width)):
+            if number:
+                console.print()
             console.print(_table(replays, some))
+        if any(one["refused"] for one in summed):
+            console.print()
+            console.print(Text(fill(PAID_FOR_LESS, console.width)))
     sys.stdout.write(printed.get())
 
 
@@ -52,15 +59,24 @@ def _about(replays: Sequence[Replayed]) -> Iterator[str]:
     if len(replays) == 1:
         yield printable(first.name)
     many = "" if len(replays) == 1 else f"{len(replays):,} histories, "
-    window = "" if first.window is None else f", window {first.window:,}"
+    unlimited = "; no --window: nothing is refused"
+    window = unlimited if first.window is None else f", window {first.window:,}"
     yield f"{many}{messages:,} messages; budget {first.budget:,}{window}"
-    models = sorted({replay.model or "model not known" for replay in replays})
-    model = models[0] if len(models) == 1 else f"{len(models):,} models"
     caches = ", ".join(sorted({replay.cache.name for replay in replays}))
-    yield f"{printable(model)}; prefix cache: {caches}"
+    yield f"{printable(_models(replays))}; prefix cache: {caches}"
 
 
-_TITLE, _COLUMN = 17, 9
+def _models(replays: Sequence[Replayed]) -> str:
+    """The model, or how many are known."""
+    known = {replay.model for replay in replays if replay.model}
+    if not known:
+        return "model not known"
+    told = known.pop() if len(known) == 1 else f"{len(known):,} models"
+    return told if all(replay.model for replay in replays) else f"{told}, some not known"
+
+
+_TITLE, _COLUMN, _FIGURE = 17, 11, 9
+"""Letters: of a line's title, of a column whose heading is long, and of any other."""
 
 
 def _chunks(summed: Sequence[dict[str, Any]], width: int) -> Iterator[Sequence[dict[str, Any]]]:
@@ -74,12 +90,15 @@ def _table(replays: Sequence[Replayed], summed: Sequence[dict[str, Any]]) -> Tab
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     table.add_column("", width=_TITLE)
     for one in summed:
-        table.add_column(printable(one["name"]), justify="right", min_width=_COLUMN)
+        name = printable(one["name"])
+        least = min(_COLUMN, max(_FIGURE, len(name)))
+        # As text: what a name holds is no markup.
+        table.add_column(Text(name), justify="right", min_width=least)
     for line in _lines(replays):
         if line is None:
             table.add_row()
         else:
-            table.add_row(line.title, *line.cells(summed))
+            table.add_row(Text(printable(line.title)), *map(Text, line.cells(summed)))
     return table
 
 

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
+import signal
+import sys
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from turnfit.errors import TurnfitError
@@ -71,7 +77,8 @@ def replay_files(
 ) -> Iterator[ReplayedFile]:
     """Files, replayed one by one: what comes does so in their order, however many `jobs`.
 
-    A file that can't be read or holds no history stops nothing; what is wrong is told.
+    A file that can't be read or holds no history stops nothing; what is wrong is told. Where a
+    process ends abruptly, killed for its memory perhaps, so is which files were not replayed.
 
     Args:
         paths: the files.
@@ -96,16 +103,75 @@ def replay_files(
         steps=steps,
     )
     names = [os.fspath(path) for path in paths]
+    workers = min(jobs, len(names))
+    if workers > 1:
+        yield from _pooled(one, names, workers)
+    else:
+        yield from (one(name, progress=progress) for name in names)
+
+
+def _pooled(
+    one: Callable[[str], ReplayedFile], names: Sequence[str], workers: int
+) -> Iterator[ReplayedFile]:
+    # Started afresh: what this process runs besides can't be forked safely.
+    context = get_context("spawn")
+    watched, held = context.Pipe(duplex=False)
     with ExitStack() as stack:
-        if min(jobs, len(names)) <= 1:
-            yield from (one(name, progress=progress) for name in names)
-            return
-        # Started afresh: what this process runs besides can't be forked safely.
-        context = get_context("spawn")
-        workers = min(jobs, len(names))
-        pool = stack.enter_context(ProcessPoolExecutor(workers, mp_context=context))
+        pool = ProcessPoolExecutor(workers, context, _begin, (watched,))
         stack.callback(pool.shutdown, cancel_futures=True)
-        yield from pool.map(one, names)
+        # Before that, so that it waits for no work that nobody wants any more.
+        stack.callback(held.close)
+        with _uninterrupted():
+            futures = deque(_submitted(pool, one, names))
+        for name in names:
+            # Let go of here: what came of a file may be large.
+            yield _came_of(name, futures.popleft() if futures else None)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Keeps Ctrl-C for later, and from processes that are started: they inherit what is blocked."""
+    if sys.platform == "win32":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _begin(watched: Connection) -> None:
+    """Makes a worker end with the process that started it, and only so.
+
+    Ctrl-C goes to all processes of a terminal, and is answered by the one that started them:
+    it closes its end of the pipe, as also happens where it is killed.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with, args=(watched,), daemon=True).start()
+
+
+def _end_with(watched: Connection) -> None:
+    with suppress(EOFError, OSError):
+        watched.recv()
+    os._exit(1)
+
+
+def _submitted(
+    pool: ProcessPoolExecutor, one: Callable[[str], ReplayedFile], names: Sequence[str]
+) -> Iterator[Future[ReplayedFile]]:
+    """The files' futures, as many as there are before a worker's end breaks the pool."""
+    with suppress(BrokenProcessPool):
+        for name in names:
+            yield pool.submit(one, name)
+
+
+def _came_of(name: str, future: Future[ReplayedFile] | None) -> ReplayedFile:
+    if future is not None:
+        with suppress(BrokenProcessPool):
+            return future.result()
+    # Of which file it was isn't told, and the pool is broken for all.
+    return ReplayedFile(name, (), [f"{name}: not replayed: a process ended abruptly"])
 
 
 def _replay_file(path: str, **options: Any) -> ReplayedFile:
@@ -136,6 +202,6 @@ def replay_all(
             warned |= dict.fromkeys(str(one.message) for one in caught)
         except TurnfitError as error:
             what = str(error)
-            is_named = what.startswith(recording.name)
+            is_named = what.startswith(f"{recording.name}: ")
             errors.append(what if is_named else f"{recording.name}: {what}")
     return ReplayedFile(path, replays, errors, list(warned))

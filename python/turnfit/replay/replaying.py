@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import inf
 from time import perf_counter
 
+from turnfit.errors import BudgetError
 from turnfit.replay.caching import CacheUse, PrefixCache, cache_of, marks_of
 from turnfit.replay.contenders import Contender, Sent, contenders
 from turnfit.replay.losses import Losses, Unread
@@ -52,8 +54,9 @@ def replay(
 
     Raises:
         HistoryError: if a message can't be read, with the recording's name.
-        BudgetError: if the budget has no room for any message.
+        BudgetError: if a policy's budget has no room for any message, with its name.
         PriceError: if there is no price for the model.
+        ValueError: if `seconds_per_step` is negative or no finite number.
 
     >>> call = {"id": "a", "type": "function", "function": {"name": "read", "arguments": "{}"}}
     >>> messages = [{"role": "user", "content": "Read."}]
@@ -64,6 +67,8 @@ def replay(
     >>> [(one.name, one.requests, one.over_budget) for one in got.policies][-1]
     ('default', 10, 0)
     """
+    if seconds_per_step is not None and not 0 <= seconds_per_step < inf:
+        raise ValueError(f"seconds_per_step must be 0 or more, not {seconds_per_step}")
     model = recording.model if model is None else model
     price = prices.of(model) if prices is not None else None
     track = Track.of(recording, model)
@@ -117,7 +122,11 @@ class _Stage:
 
     def play(self, contender: Contender, told: Callable[[float], object]) -> Played:
         """Plays a whole recording."""
-        return _Play(self, contender).to_the_end(told)
+        try:
+            return _Play(self, contender).to_the_end(told)
+        except BudgetError as error:
+            what = f"policy {contender.name!r}: {error}"
+            raise BudgetError(what, error.parts) from error
 
 
 class _Play:

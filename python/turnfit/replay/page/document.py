@@ -135,7 +135,8 @@ def _overlays(
 ) -> Iterator[Markup]:
     sizes = [(places[run.name].place, run, run.steps["tokens"]) for run in replay.runs]
     scale = scale._replace(top=top_of(replay, replay.largest))
-    lines = limits(scale, replay.budget, replay.window)
+    crosses = [step for run in replay.runs for step in run.refusals[:1]]
+    lines = limits(scale, replay.budget, replay.window, crosses)
     title, told = "Size of each request", "Tokens, request by request."
     drawn = laid_over(f"{key}-sizes", title, scale, sizes, lines, refused=True)
     yield _figure(key, "tokens", title, told, drawn, *_beside(title, sizes, places))

@@ -84,12 +84,22 @@ def _numbered(steps: int) -> list[int]:
     return [1, *(round(step) for step in ticks(steps) if step >= max(2, 0.08 * steps))]
 
 
-def limits(scale: Scale, budget: int | None, window: int | None) -> Markup:
-    """Budget and window as labelled lines; a limit out of reach is named at the upper edge."""
+def limits(
+    scale: Scale, budget: int | None, window: int | None, refusals: Sequence[int] = ()
+) -> Markup:
+    """Budget and window as labelled lines; a limit out of reach is named at the upper edge.
+
+    Args:
+        refusals: the requests with crosses, which stand about the window's line: the names
+            are at the end that is farther from the first of them.
+    """
+    at_end = min(refusals, default=scale.steps) < scale.steps / 2
     given = [(name, limit) for name, limit in (("window", window), ("budget", budget)) if limit]
     drawn = [(name, limit) for name, limit in given if limit <= scale.top]
     above = [f"{name} {short(limit)}" for name, limit in given if limit > scale.top]
-    lines = [_limit(scale, name, limit, _crowded(scale, limit, drawn)) for name, limit in drawn]
+    lines = [
+        _limit(scale, name, limit, _crowded(scale, limit, drawn), at_end) for name, limit in drawn
+    ]
     if above:
         told = text(f"above this chart: {', '.join(above)}")
         lines.append(tag("text", told, x="0", y="0", dx="-8", dy="-8", class_="label faint"))
@@ -101,12 +111,14 @@ def _crowded(scale: Scale, limit: int, drawn: Sequence[tuple[str, int]]) -> bool
     return any(0 < other - limit < _CLOSE * scale.top for _, other in drawn)
 
 
-def _limit(scale: Scale, name: str, limit: int, crowded: bool) -> Markup:
+def _limit(scale: Scale, name: str, limit: int, crowded: bool, at_end: bool) -> Markup:
     y = scale.down(limit)
+    at = {"x": "100%", "dx": "-6"} if at_end else {"x": "6"}
+    css = "label up" if at_end else "label"
     label = text(f"{name} {whole(limit)}")
     return join(
         [
             tag("line", x1="0", x2="100%", y1=y, y2=y, class_=f"limit {name}"),
-            tag("text", label, x="6", y=y, dy="14" if crowded else "-5", class_="label"),
+            tag("text", label, **at, y=y, dy="14" if crowded else "-5", class_=css),
         ]
     )

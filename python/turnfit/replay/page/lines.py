@@ -34,7 +34,7 @@ def laid_over(
     """The chart of all policies.
 
     Args:
-        more: what is drawn over the lines.
+        more: what is drawn over the lines, and under the crosses.
         refused: whether a line ends with a cross where its request was refused.
     """
     told = "; ".join(
@@ -49,7 +49,7 @@ def laid_over(
     ]
     crosses = _crosses(scale, drawn) if refused else ()
     names = _labels(scale, drawn)
-    return chart(key, title, told, scale, stretched(*paths), *crosses, *names, *more, tall=True)
+    return chart(key, title, told, scale, stretched(*paths), *more, *crosses, *names, tall=True)
 
 
 def _crosses(scale: Scale, lines: Sequence[Line]) -> Iterator[Markup]:

@@ -38,8 +38,8 @@ def stacked(key: str, replay: Replay, run: Run, scale: Scale) -> Markup:
         *(_fill(key, layer) for layer in reversed(shown)),
         *_outlines(key, shown),
         *_broken(scale, run),
+        limits(scale, run.budget, replay.window, run.refusals),
         *_refused(scale, run),
-        limits(scale, run.budget, replay.window),
     )
 
 

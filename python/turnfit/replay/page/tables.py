@@ -10,6 +10,7 @@ from turnfit.replay.page.markup import Markup, join, tag, text
 from turnfit.replay.page.reading import Replay, Run, size_of
 from turnfit.replay.page.scale import columns_of
 from turnfit.replay.page.totals import Total, totals
+from turnfit.replay.page.words import PAID_FOR_LESS
 
 __all__ = ["ROWS", "badged", "figures", "histories", "laid_figures", "side_by_side"]
 
@@ -63,9 +64,9 @@ ROWS: dict[str, tuple[Row, ...]] = {
             less=False,
         ),
         _sum("refused", "refused", "requests over the window, which a provider refuses"),
-        _sum("over_budget", "over the budget", "requests that took more than the budget"),
+        _sum("over_budget", "over budget", "requests that took more than the budget"),
         _sum("requests", "requests", "one before each answer of the model", less=False),
-        _sum("unread", "never read", "tool results that no request held whole"),
+        _sum("unread", "results unread", "tool results that no request held whole"),
     ),
     "Sent": (
         _sum("tokens_sent", "tokens sent", "tokens of all requests that weren't refused"),
@@ -77,8 +78,10 @@ ROWS: dict[str, tuple[Row, ...]] = {
         ),
     ),
     "Prefix cache": (
-        _sum("cache_read", "read", "tokens read from the provider's prefix cache", less=False),
-        _sum("cache_written", "written", "tokens written to it"),
+        _sum(
+            "cache_read", "from cache", "tokens read from the provider's prefix cache", less=False
+        ),
+        _sum("cache_written", "written to cache", "tokens written to it"),
         _sum("uncached", "uncached", "tokens neither read from it nor written to it"),
         _sum("start_changes", "start changed", "requests whose start isn't as it was sent before"),
         Row(
@@ -94,13 +97,13 @@ ROWS: dict[str, tuple[Row, ...]] = {
         _sum("dropped_rounds", "rounds dropped", "rounds left out", less=False),
     ),
     "Side effects": (
-        _sum("stale_reasoning", "stale reasoning", "reasoning before which the request changed"),
-        _sum("exposed", "exposed re-reads", "reads again of what was no longer in the request"),
+        _sum("stale_reasoning", "reasoning lost", "reasoning before which the request changed"),
+        _sum("exposed", "fetched again", "reads again of what was no longer in the request"),
         Row(
-            "fitting",
-            "seconds spent fitting",
+            "seconds fitting",
+            "the time the policy itself took",
             lambda total: total.sum("seconds"),
-            lambda total: f"{total.sum('seconds'):,.3f} s",
+            lambda total: f"{total.sum('seconds'):,.3f}",
         ),
     ),
 }
@@ -128,9 +131,8 @@ def _group(name: str, rows: Sequence[Row], given: Sequence[Total]) -> Markup:
 def _note(given: Sequence[Total]) -> Markup:
     some = any(total.finishes for total in given) and len(given) > 1
     best = "Bold: the least of those that finished everything. " if some else ""
-    less = "What is refused costs nothing, so a policy that didn't finish paid for less work."
     all_ = all(total.finishes for total in given)
-    return tag("p", text(best + less * (not all_)), class_="note")
+    return tag("p", text(best + PAID_FOR_LESS * (not all_)), class_="note")
 
 
 def _row(row: Row, given: Sequence[Total]) -> Markup:

@@ -9,8 +9,10 @@ from turnfit.replay.page.markup import NOTHING, Markup, join, tag, text
 from turnfit.replay.page.reading import Replay
 from turnfit.replay.page.totals import Total
 
-__all__ = ["headline", "paid", "replayed"]
+__all__ = ["PAID_FOR_LESS", "headline", "paid", "replayed"]
 
+PAID_FOR_LESS = "What is refused costs nothing, so a policy that didn't finish paid for less work."
+"""Said where a policy didn't finish."""
 
 _FEW = 4
 """Models or formats that a sentence lists."""
