@@ -126,7 +126,7 @@ class Blocks:
         return Parts(blocks, 0, cost, cost)
 
     def _split(self, message: Message, *, is_own: bool) -> Parts:
-        message = _core.plain(message)
+        given, message = message, _core.plain(message)
         if not isinstance(message, Mapping):
             message = {"role": str(getattr(message, "role", "")), "content": repr(message)}
         key = "parts" if "parts" in message else "content"
@@ -134,9 +134,10 @@ class Blocks:
         contents = [value for value in _contents(message.get(key)) if not _is_point(value)]
         # What says nothing is a block all the same: it has its frame, and its place.
         values = [*([rest] if rest else []), *contents] or [None]
-        # Only what stands in the history's own list is there as long as its id is used.
-        lasts = isinstance(message.get(key), list)
-        tokens = self._price(message)
+        # Only what stands in the history's own list is there as long as its id is used: what
+        # objects were converted to goes at once, and its id comes back.
+        lasts = message is given and isinstance(message.get(key), list)
+        tokens = self._price(given)
         shares = self._shares(message, key, values, 1 if rest else 0, tokens)
         role = str(message.get("role") or message.get("type"))
         blocks, own = [], 0
