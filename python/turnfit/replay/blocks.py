@@ -203,14 +203,16 @@ def _contents(content: Any) -> Iterator[Any]:
         content = content.get("parts") or [content]
     if isinstance(content, str):
         content = [{"type": "text", "text": content}] if content else []
-    yield from content or ()
+    # What isn't a list is priced as a whole, whatever it is.
+    yield from content if isinstance(content, list | tuple) else [content] if content else ()
 
 
 def _kind(value: Any) -> int:
     if not isinstance(value, Mapping):
         return OTHER
     name = value.get("type")
-    if name in _THINKING or "reasoningContent" in value or value.get("thought") is True:
+    is_thinking = isinstance(name, str) and name in _THINKING
+    if is_thinking or "reasoningContent" in value or value.get("thought") is True:
         return THINKING
     if name == "tool_use" or "toolUse" in value:
         return CALL
