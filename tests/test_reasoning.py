@@ -25,6 +25,8 @@ from support.thinking import WIRES, Played, Wire, always, now_and_then, play
 from support.trajectories import needs_corpus, recorded
 from test_fit import MANY, policy_of
 from turnfit.fitting.reasoning import REASONING_RULES, reasoning_rule, treatment_of
+from turnfit.messages import formats
+from turnfit.messages.formats.table import Format
 
 CHECKED, OLDER = "claude-opus-5-5", "claude-haiku-4-5"
 GRIDS: tuple[dict[str, Any], ...] = ({}, {"grid": 0}, {"clear_batch": 1})
@@ -470,3 +472,17 @@ def test_each_rule_says_where_it_is_said_and_when_it_was_read() -> None:
 def test_a_wrong_treatment_is_an_error() -> None:
     with pytest.raises(ValueError, match='reasoning must be "auto", "strip" or "keep"'):
         tf.Policy(budget=1, reasoning="drop")  # type: ignore[arg-type]
+
+
+STRIPPING = [one for one in formats.FORMATS.values() if one.strip is not None]
+
+
+@pytest.mark.parametrize("content", [None, "", "text", True, 5, ...])
+@pytest.mark.parametrize("format_", STRIPPING, ids=lambda one: one.name)
+def test_a_message_without_a_list_of_blocks_has_nothing_to_strip(
+    format_: Format, content: Any
+) -> None:
+    assert format_.strip is not None
+    said = {} if content is ... else {"content": content, "parts": content}
+    message = {"role": "model" if format_.name == "gemini" else "assistant", **said}
+    assert format_.strip([message]) == [message]

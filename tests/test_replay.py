@@ -24,15 +24,12 @@ from turnfit.compaction import Event, Regret
 from turnfit.replay import (
     Fitting,
     Played,
-    PriceError,
-    Prices,
     Recording,
     Replayed,
     replay,
     replay_files,
     totals,
 )
-from turnfit.replay.caching import CacheUse
 from turnfit.replay.contenders import Player
 from turnfit.replay.many import replay_all
 from turnfit.replay.track import Track
@@ -147,9 +144,23 @@ def test_the_parts_of_a_request_add_up_to_the_history(case: Case) -> None:
             strict=True,
         ):
             assert tokens == kept + notes
-            assert tokens + cleared + dropped == track.fixed + track.sums[at]
-            assert min(kept, notes, dropped) >= 0
+            assert tokens + cleared + dropped == max(tokens, track.fixed + track.sums[at])
+            assert min(kept, notes, cleared, dropped) >= 0
         assert used_up(played) == played.tokens_sent == sum(columns["tokens"])
+
+
+def test_what_a_note_costs_is_taken_off_what_was_dropped() -> None:
+    history = [*turns(20), user("last")]
+    got = replayed(history, budget=tf.estimate_request(history[-7:]))["default"]
+    columns = steps(got)
+    track = Track.of(Recording(name="work", messages=history))
+    assert got.dropped_turns > 0
+    assert set(columns["cleared"]) == {0}
+    saved = [
+        track.fixed + track.sums[at] - tokens
+        for at, tokens in zip(columns["at"], columns["tokens"], strict=True)
+    ]
+    assert columns["dropped"] == saved
 
 
 def test_a_request_stands_before_each_answer_and_at_the_end_where_one_is_awaited() -> None:
@@ -266,7 +277,7 @@ def test_what_the_answer_may_take_counts_against_the_window() -> None:
     assert (got["nothing"].refused, got["own"].refused) == (0, 1)
 
 
-# --- caches, prices, time -----------------------------------------------------------------------
+# --- caches and time -----------------------------------------------------------------------------
 
 
 def test_recorded_times_let_the_cache_expire_and_seconds_per_step_go_before_them() -> None:
@@ -276,70 +287,6 @@ def test_recorded_times_let_the_cache_expire_and_seconds_per_step_go_before_them
     assert replay(work, 10**6)["nothing"].cache_read == 0
     assert replay(work, 10**6, seconds_per_step=1)["nothing"].cache_read > 0
     assert replay(replace(work, times=None), 10**6)["nothing"].cache_read > 0
-
-
-PRICES = """
-[models."claude-opus-5"]
-input = 5.0
-cache_read = 0.5
-cache_write = 6.25
-output = 25.0
-"""
-
-
-def test_costs_follow_the_prices_and_count_the_answers() -> None:
-    prices = Prices.from_toml(PRICES)
-    history = [*turns(6, words=2000), user("last")]
-    work = Recording(name="w", messages=history, model="claude-opus-5")
-    got = replay(work, 10**6, prices=prices)
-    one = got["nothing"]
-    answers = Track.of(work, "claude-opus-5").outputs
-    assert one.cost == pytest.approx(
-        (5 * one.uncached + 0.5 * one.cache_read + 6.25 * one.cache_written + 25 * sum(answers))
-        / 1e6
-    )
-    assert got.currency == "USD"
-    assert replay(work, 10**6)["nothing"].cost is None
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("models = 3", "no models"),
-        ("[models.a]\noutput = 1", "'a' has no input"),
-        ("[models.a]\ninput = -1", "input must be a number from 0 on, not -1"),
-        ("[models.a]\ninput = 1\nouput = 1", "no price 'ouput'"),
-        ("[models.a]\ninput = true", "must be a number"),
-        ("[models.a]\ninput = 1\nabove = 3", "above must be tables"),
-        ("[models.a]\ninput = 1\n[[models.a.above]]\ninput = 2", "tokens must be a whole number"),
-        ("[models.a]\ninput = 1\n[[models.a.above]]\ntokens = 2", "above has no input"),
-        ("not toml", "not TOML"),
-        ("currency = 1\n[models.a]\ninput = 1", "currency must be a text"),
-    ],
-)
-def test_a_wrong_file_of_prices_is_told_with_its_place(text: str, told: str) -> None:
-    with pytest.raises(PriceError, match=told):
-        Prices.from_toml(text)
-
-
-def test_longer_requests_may_have_other_prices() -> None:
-    tiers = (
-        "[[models.a.above]]\ntokens = 300\ninput = 4\n[[models.a.above]]\ntokens = 200\ninput = 2"
-    )
-    price = Prices.from_toml(f"[models.a]\ninput = 1\noutput = 9\n{tiers}").of("a")
-    uses = [CacheUse(0, 0, tokens) for tokens in (200, 201, 300, 301)]
-    assert [price.of(use, 0) * 1e6 for use in uses] == [200, 402, 600, 1204]
-    assert price.of(CacheUse(100, 100, 101), 5) * 1e6 == 4 * 301
-
-
-def test_another_version_of_a_model_has_another_price() -> None:
-    prices = Prices.from_toml(PRICES)
-    assert prices.of("us.anthropic.claude-opus-5-20260901-v1:0").output == 25
-    for model in ("claude-opus-5-5", "claude-opus-5-mini", "gpt-5.1"):
-        with pytest.raises(PriceError, match="no price"):
-            prices.of(model)
-    with pytest.raises(PriceError, match="names none"):
-        prices.of(None)
 
 
 # --- real work, and much of it ------------------------------------------------------------------

@@ -201,7 +201,7 @@ def test_tau_benchs_results_are_histories_by_either_key() -> None:
 
 
 def test_agentbenchs_texts_are_spoken_by_turns() -> None:
-    first, second = read({"one": ["room", "go", "shelf"], "two": HISTORY})
+    first, second = read({"one": ["a room", "go", "shelf"], "two": HISTORY})
     roles = [message["role"] for message in first.messages]
     assert roles == ["user", "assistant", "user"]
     assert second.messages == HISTORY

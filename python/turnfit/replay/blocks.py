@@ -126,7 +126,7 @@ class Blocks:
         return Parts(blocks, 0, cost, cost)
 
     def _split(self, message: Message, *, is_own: bool) -> Parts:
-        message = _core.plain(message)
+        given, message = message, _core.plain(message)
         if not isinstance(message, Mapping):
             message = {"role": str(getattr(message, "role", "")), "content": repr(message)}
         key = "parts" if "parts" in message else "content"
@@ -134,9 +134,10 @@ class Blocks:
         contents = [value for value in _contents(message.get(key)) if not _is_point(value)]
         # What says nothing is a block all the same: it has its frame, and its place.
         values = [*([rest] if rest else []), *contents] or [None]
-        # Only what stands in the history's own list is there as long as its id is used.
-        lasts = isinstance(message.get(key), list)
-        tokens = self._price(message)
+        # Only what stands in the history's own list is there as long as its id is used: what
+        # objects were converted to goes at once, and its id comes back.
+        lasts = message is given and isinstance(message.get(key), list)
+        tokens = self._price(given)
         shares = self._shares(message, key, values, 1 if rest else 0, tokens)
         role = str(message.get("role") or message.get("type"))
         blocks, own = [], 0
@@ -202,14 +203,16 @@ def _contents(content: Any) -> Iterator[Any]:
         content = content.get("parts") or [content]
     if isinstance(content, str):
         content = [{"type": "text", "text": content}] if content else []
-    yield from content or ()
+    # What isn't a list is priced as a whole, whatever it is.
+    yield from content if isinstance(content, list | tuple) else [content] if content else ()
 
 
 def _kind(value: Any) -> int:
     if not isinstance(value, Mapping):
         return OTHER
     name = value.get("type")
-    if name in _THINKING or "reasoningContent" in value or value.get("thought") is True:
+    is_thinking = isinstance(name, str) and name in _THINKING
+    if is_thinking or "reasoningContent" in value or value.get("thought") is True:
         return THINKING
     if name == "tool_use" or "toolUse" in value:
         return CALL

@@ -7,6 +7,7 @@ from collections.abc import Collection, Container, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
+from turnfit import _core
 from turnfit.fitting.caching import block_of
 from turnfit.fitting.conversation import Conversation
 from turnfit.fitting.fitted import Fitted
@@ -332,12 +333,15 @@ class _Fitted:
 
 def _place_of_result(fitted: Fitted, index: int, place: int) -> tuple[int, int] | None:
     """Where a result of the history stands in a request whose messages were merged."""
-    message = fitted._history[index]
+    given = fitted._history[index]
+    message = _core.plain(given)
     wanted = message["content"][block_of(fitted._format, message, place)]
-    for at, sent in enumerate(fitted.messages):
+    # What an object is sent as is made anew each time, and never the same.
+    is_made = message is not given
+    for at, sent in enumerate(map(_core.plain, fitted.messages)):
         content = sent.get("content")
         for block, value in enumerate(content if isinstance(content, list) else ()):
-            if value is wanted:
+            if value is wanted or (is_made and value == wanted):
                 return at, place_without_marks(content, block)
     return None
 
@@ -346,6 +350,7 @@ def _block(format_: Format, message: Message, place: int) -> int | None:
     """The block that bears a result, where a format's blocks can be marked."""
     if format_.marks is None:
         return None
+    message = _core.plain(message)
     return place_without_marks(message["content"], block_of(format_, message, place))
 
 

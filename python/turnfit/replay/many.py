@@ -200,6 +200,8 @@ def replay_all(
                 warnings.simplefilter("always")
                 replays.append(replay(recording, **options, progress=told))
             warned |= dict.fromkeys(str(one.message) for one in caught)
+        except RecursionError:
+            errors.append(f"{recording.name}: a message is nested too deeply")
         except TurnfitError as error:
             what = str(error)
             is_named = what.startswith(f"{recording.name}: ")

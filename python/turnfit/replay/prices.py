@@ -10,7 +10,7 @@
 
     [[models."gemini-2.5-pro".above]]
     tokens = 200_000     # requests of more input tokens take these prices
-    input = 2.5
+    input = 2.5          # and what isn't given is as for shorter requests
 
 Prices change, so none are shipped: a file is the user's, and says of which day it is.
 """
@@ -32,6 +32,8 @@ from turnfit.tokens.models import plain_model_name
 __all__ = ["Price", "PriceError", "Prices"]
 
 _MILLION = 1_000_000
+_MOST = 1e9
+"""No token is dearer; what is would make sums of costs that are no numbers."""
 _DATED = r"(?:[-@]\d{6,8}|-\d{4}-\d\d-\d\d|[-:@]latest|-v\d+(?::\d+)?)*"
 """What stands behind the name of one model: another version is another model."""
 
@@ -134,25 +136,30 @@ def _price(name: str, row: Any) -> Price:
     tiers = row.get("above", [])
     if not isinstance(tiers, list) or not all(isinstance(tier, dict) for tier in tiers):
         raise PriceError(f"{where}: above must be tables, each with tokens and input")
-    above = [_tier(f"{where}.above", tier) for tier in tiers]
-    own = {key: value for key, value in row.items() if key != "above"}
-    return Price(**_numbers(where, own), above=tuple(sorted(above, key=itemgetter(0))))
+    own = _numbers(where, {key: value for key, value in row.items() if key != "above"})
+    if "input" not in own:
+        raise PriceError(f"{where} has no input")
+    above = [_tier(f"{where}.above", tier, own) for tier in tiers]
+    return Price(**own, above=tuple(sorted(above, key=itemgetter(0))))
 
 
-def _tier(where: str, row: dict[str, Any]) -> tuple[int, Price]:
+def _tier(where: str, row: dict[str, Any], base: Mapping[str, Any]) -> tuple[int, Price]:
+    """Other prices, and for what is not among them those of shorter requests."""
     tokens = row.get("tokens")
     if isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 0:
         raise PriceError(f"{where}: tokens must be a whole number from 0 on, not {tokens!r}")
-    own = {key: value for key, value in row.items() if key != "tokens"}
-    return tokens, Price(**_numbers(where, own))
+    own = _numbers(where, {key: value for key, value in row.items() if key != "tokens"})
+    if not own:
+        raise PriceError(f"{where} has no price")
+    return tokens, Price(**{**base, **own})
 
 
 def _numbers(where: str, row: dict[str, Any]) -> dict[str, Any]:
     for key, value in row.items():
         if key not in _NAMES:
             raise PriceError(f"{where} has no price {key!r}; there are {', '.join(_NAMES)}")
-        if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
-            raise PriceError(f"{where}: {key} must be a number from 0 on, not {value!r}")
-    if "input" not in row:
-        raise PriceError(f"{where} has no input")
-    return row
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not is_number or not 0 <= value <= _MOST:
+            most = f"{_MOST:,.0f}"
+            raise PriceError(f"{where}: {key} must be a number from 0 to {most}, not {value!r:.40}")
+    return {key: float(value) for key, value in row.items()}

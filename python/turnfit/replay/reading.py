@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from turnfit.errors import HistoryError
+from turnfit.errors import FormatError, HistoryError, TurnfitError
 from turnfit.histories import decode, history_of, is_json, kind_of, loads
 from turnfit.replay.recordings import Recording
 from turnfit.replay.trajectories import KINDS, aider, claude_code, conversation, pairs
 
 __all__ = ["read_recordings"]
+
+_MALFORMED = (KeyError, TypeError, AttributeError, ValueError, IndexError, RecursionError)
+"""What readers stumble with over what isn't as it must be."""
 
 
 def read_recordings(data: bytes, name: str) -> list[Recording]:
@@ -37,7 +41,9 @@ def read_recordings(data: bytes, name: str) -> list[Recording]:
     >>> [one.name for one in read_recordings(b'{"messages": []}\n{"messages": []}', "h.jsonl")]
     ['h.jsonl[0]', 'h.jsonl[1]']
     """
-    found = [part for one in _read(decode(data, name), name) for part in one.split()]
+    text = decode(data, name)
+    with _told(name):
+        found = [part for one in _read(text, name) for part in one.split()]
     if not found:
         raise HistoryError(f"{name}: holds no history")
     if len(found) == 1:
@@ -48,13 +54,34 @@ def read_recordings(data: bytes, name: str) -> list[Recording]:
     ]
 
 
+@contextmanager
+def _told(place: str, kind: str = "a history") -> Iterator[None]:
+    """What a reader stumbles over is the file's fault, and is told as such."""
+    try:
+        yield
+    except FormatError as error:
+        raise HistoryError(f"{place}: {error}") from error
+    except TurnfitError:
+        raise
+    except _MALFORMED as error:
+        raise HistoryError(f"{place}: can't be read as {kind}: {_what(error)}") from error
+
+
+def _what(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    return f"there is no {error}" if isinstance(error, KeyError) else str(error)
+
+
 def _read(text: str, name: str) -> Iterator[Recording]:
     if aider.is_it(text):
         yield aider.read(text, name)
         return
     rows = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     if rows and is_json(rows[0][1]) and conversation.is_head(head := loads(rows[0][1], name, 1)):
-        yield conversation.read(text, head, name)
+        with _told(name, conversation.TITLE):
+            saved = conversation.read(text, head, name)
+        yield saved
         return
     if not (len(rows) > 1 and is_json(rows[0][1])):
         yield from _of_value(loads(text, name, 1), name) if rows else ()
@@ -62,9 +89,9 @@ def _read(text: str, name: str) -> Iterator[Recording]:
     lines = [(f"{name}: line {number}", loads(line, name, number)) for number, line in rows]
     values = [value for _, value in lines]
     if any(map(claude_code.is_row, values)):
-        yield from claude_code.read(values, name)
+        yield from _made(claude_code.read, claude_code.TITLE, values, name)
     elif any(map(pairs.is_row, values)):
-        yield from pairs.read(values, name)
+        yield from _made(pairs.read, pairs.TITLE, values, name)
     elif all(map(_is_message, values)):
         yield _of_history(values, name)
     else:
@@ -76,14 +103,14 @@ def _of_value(value: Any, place: str, name: str | None = None) -> Iterator[Recor
     """What a document holds: one of the known kinds, or several in a list."""
     name = name or place
     if claude_code.is_row(value):
-        yield from claude_code.read([value], name)
+        yield from _made(claude_code.read, claude_code.TITLE, [value], name, place)
         return
     if pairs.is_row(value):
-        yield from pairs.read([value], name)
+        yield from _made(pairs.read, pairs.TITLE, [value], name, place)
         return
     for kind in KINDS:
         if kind.is_it(value):
-            yield from kind.read(value, name)
+            yield from _made(kind.read, kind.TITLE, value, name, place)
             return
     if isinstance(value, list) and value and all(map(_is_whole, value)):
         for number, one in enumerate(value):
@@ -91,6 +118,17 @@ def _of_value(value: Any, place: str, name: str | None = None) -> Iterator[Recor
         return
     _refuse_tasks(value, place)
     yield _of_history(value, name, place)
+
+
+def _made(
+    read: Callable[[Any, str], Iterable[Recording]],
+    title: str,
+    value: Any,
+    name: str,
+    place: str | None = None,
+) -> list[Recording]:
+    with _told(place or name, title):
+        return list(read(value, name))
 
 
 def _is_message(value: Any) -> bool:

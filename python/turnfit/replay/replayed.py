@@ -24,7 +24,8 @@ class Steps:
         kept: of that, what is sent as it was recorded; system, tools and frame among it.
         notes: of that, notes in the place of what was taken out.
         cleared: tokens that clearing took out of it.
-        dropped: tokens of the turns and rounds that were left out of it.
+        dropped: tokens of the turns and rounds that were left out of it. What notes take is
+            off: `tokens`, `cleared` and `dropped` are the history's, unless a request has more.
         first_changed: the index in the request before of the first message that is not the
             same in this one; -1 where it only grew.
         read: tokens read from the prefix cache.

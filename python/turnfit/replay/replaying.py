@@ -210,12 +210,15 @@ class _Play:
         row, steps = self._row, self._steps
         whole = self._track.fixed + self._track.sums[at]
         dropped = self._track.sums[at] - self._losses.held
+        # What a note costs was not saved, and may be more than what it stands for.
+        left = max(0, whole - row.tokens)
+        cleared = max(0, left - dropped)
         steps.at.append(at)
         steps.tokens.append(row.tokens)
         steps.kept.append(row.own)
         steps.notes.append(row.tokens - row.own)
-        steps.cleared.append(whole - row.tokens - dropped)
-        steps.dropped.append(dropped)
+        steps.cleared.append(cleared)
+        steps.dropped.append(left - cleared)
         steps.first_changed.append(first_changed)
         steps.read.append(use.read)
         steps.written.append(use.written)

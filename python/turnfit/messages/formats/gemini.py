@@ -116,6 +116,8 @@ def _strip(contents: Sequence[Message]) -> list[Message | None]:
 
 
 def _unsigned(content: Message) -> Message:
+    if not isinstance(content.get("parts"), list | tuple):
+        return content
     signatures = {"thoughtSignature", "thought_signature"}
     parts = [
         {key: value for key, value in part.items() if key not in signatures}

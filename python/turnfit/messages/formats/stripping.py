@@ -27,6 +27,9 @@ def without_blocks(
 
 
 def _without(message: Message, key: str, goes: Callable[[Any], bool]) -> Message | None:
-    blocks = message[key]
+    blocks = message.get(key)
+    # Without a list there is no block that could go.
+    if not isinstance(blocks, list | tuple):
+        return message
     left = [block for block in blocks if not (isinstance(block, dict) and goes(block))]
     return {**message, key: left} if left else None

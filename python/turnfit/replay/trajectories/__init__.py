@@ -12,7 +12,13 @@ __all__ = ["KINDS", "Kind"]
 
 
 class Kind(Protocol):
-    """A kind of document."""
+    """A kind of document.
+
+    Attributes:
+        TITLE: what errors call it.
+    """
+
+    TITLE: str
 
     def is_it(self, value: Any) -> bool:
         """Whether a JSON value is of this kind."""

@@ -7,7 +7,9 @@ from typing import Any
 
 from turnfit.replay.recordings import Recording
 
-__all__ = ["is_it", "read"]
+__all__ = ["TITLE", "is_it", "read"]
+
+TITLE = "AgentBench's dialogues"
 
 _ROLES = {"agent": "assistant"}
 _SPEAKERS = ("user", "assistant")
@@ -24,7 +26,14 @@ def is_it(value: Any) -> bool:
 def _is_dialogue(turns: Any) -> bool:
     if not isinstance(turns, list) or not turns:
         return False
-    return all(isinstance(turn, str) for turn in turns) or all(map(_is_message, turns))
+    return _is_spoken(turns) or all(map(_is_message, turns))
+
+
+def _is_spoken(turns: list[Any]) -> bool:
+    """Whether texts may be a dialogue: many a settings file holds lists of words by name."""
+    if len(turns) < 2 or not all(isinstance(turn, str) for turn in turns):
+        return False
+    return len(turns[0].split()) > 1
 
 
 def _is_message(turn: Any) -> bool:

@@ -13,12 +13,19 @@ from turnfit.replay.recordings import Recording
 
 __all__ = ["is_it", "read"]
 
-_SPOKEN = re.compile(r"^(?:#### |# aider chat started at )", flags=re.MULTILINE)
+_STARTED = re.compile(r"^# aider chat started at ", flags=re.MULTILINE)
+_SPOKEN = re.compile(r"^#### ", flags=re.MULTILINE)
+_COUNTED = re.compile(r"^> Tokens: \d", flags=re.MULTILINE)
 
 
 def is_it(text: str) -> bool:
-    """Whether a text is such a history: no JSON begins so."""
-    return text.lstrip()[:1] in "#>" and bool(_SPOKEN.search(text))
+    """Whether a text is such a history: no JSON begins so, and no other Markdown has aider's
+    first line, or what it notes below an answer.
+    """
+    if text.lstrip()[:1] not in ("#", ">"):
+        return False
+    is_cut = bool(_SPOKEN.search(text) and _COUNTED.search(text))
+    return is_cut or bool(_STARTED.search(text))
 
 
 def read(text: str, name: str) -> Recording:

@@ -14,7 +14,9 @@ from turnfit.compaction.presets import CLAUDE_CODE
 from turnfit.replay.recordings import Recording
 from turnfit.replay.trajectories.times import seconds
 
-__all__ = ["is_row", "read"]
+__all__ = ["TITLE", "is_row", "read"]
+
+TITLE = "Claude Code's session"
 
 
 def is_row(value: Any) -> bool:
@@ -65,6 +67,6 @@ def _model(rows: Sequence[dict[str, Any]]) -> str | None:
     named = Counter(
         model
         for row in rows
-        if (model := row["message"].get("model")) and not model.startswith("<")
+        if isinstance(model := row["message"].get("model"), str) and model[:1] not in ("", "<")
     )
     return max(named, key=lambda model: named[model], default=None)

@@ -9,7 +9,9 @@ from turnfit.fitting.policy import Policy
 from turnfit.fitting.saved import KIND, read_saved
 from turnfit.replay.recordings import Recording
 
-__all__ = ["is_head", "read"]
+__all__ = ["TITLE", "is_head", "read"]
+
+TITLE = "a saved conversation"
 
 
 def is_head(value: Any) -> bool:

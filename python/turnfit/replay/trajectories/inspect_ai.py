@@ -8,7 +8,9 @@ from typing import Any
 
 from turnfit.replay.recordings import Recording
 
-__all__ = ["is_it", "read"]
+__all__ = ["TITLE", "is_it", "read"]
+
+TITLE = "Inspect's log"
 
 _SENT = ("role", "content", "tool_call_id")
 
@@ -24,7 +26,8 @@ def is_it(value: Any) -> bool:
 def read(value: Any, name: str) -> Iterator[Recording]:
     """The samples' histories, in OpenAI's chat shape."""
     run = value.get("eval")
-    model = (run.get("model") if isinstance(run, dict) else None) or value.get("model")
+    named = (run.get("model") if isinstance(run, dict) else None) or value.get("model")
+    model = named if isinstance(named, str) else None
     for sample in value["samples"]:
         messages = [_plain(message) for message in sample["messages"]]
         yield Recording(name=name, messages=messages, format="openai-chat", model=model)

@@ -15,7 +15,9 @@ from turnfit.compaction.presets import OPENHANDS
 from turnfit.replay.recordings import Recording
 from turnfit.replay.trajectories.times import seconds
 
-__all__ = ["is_it", "read"]
+__all__ = ["TITLE", "is_it", "read"]
+
+TITLE = "OpenHands' events"
 
 _KNOWN_ARGUMENTS = ("command", "path", "file_text", "old_str", "new_str", "insert_line")
 
@@ -66,7 +68,7 @@ class _Made:
         """Takes an event; most that the model was not sent are passed over."""
         told = event.get("tool_call_metadata")
         if event.get("action") == "system":
-            self.system, self.tools = event["args"]["content"], event["args"].get("tools")
+            self.system, self.tools = event["args"]["content"], _tools(event["args"].get("tools"))
         elif event.get("action") == "message":
             role = "user" if event.get("source") == "user" else "assistant"
             self._add(event, {"role": role, "content": event["args"]["content"]})
@@ -93,6 +95,12 @@ class _Made:
         if response.get("id"):
             self._answers[response["id"]] = message
         self._add(event, message)
+
+
+def _tools(tools: Any) -> Sequence[Any] | None:
+    if not isinstance(tools, list | None):
+        raise TypeError(f"tools are {tools!r}, not a list")
+    return tools
 
 
 def _result(event: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:

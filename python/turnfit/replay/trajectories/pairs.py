@@ -14,7 +14,9 @@ from turnfit.messages.formats.marks import unmarked
 from turnfit.messages.requests import read_request
 from turnfit.replay.recordings import Recording
 
-__all__ = ["is_row", "read"]
+__all__ = ["TITLE", "is_row", "read"]
+
+TITLE = "recorded requests"
 
 
 def is_row(value: Any) -> bool:
@@ -40,10 +42,12 @@ def _recording(row: Any, name: str) -> Recording | None:
     try:
         body = row["request"]
         body = json.loads(body) if isinstance(body, str) else body
+        if not isinstance(body, Mapping):
+            return None
         read = read_request(body)
-    except (KeyError, TypeError, ValueError, RecursionError):
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError):
         return None
-    model = row.get("model") or (body.get("model") if isinstance(body, Mapping) else None)
+    model = row.get("model") or body.get("model")
     return Recording(
         name=name,
         messages=read.messages,

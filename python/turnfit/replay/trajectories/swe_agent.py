@@ -8,7 +8,9 @@ from typing import Any
 from turnfit.compaction.presets import SWE_AGENT
 from turnfit.replay.recordings import Recording
 
-__all__ = ["is_it", "read"]
+__all__ = ["TITLE", "is_it", "read"]
+
+TITLE = "SWE-agent's trajectory"
 
 _SENT = ("role", "content", "tool_calls", "tool_call_id")
 

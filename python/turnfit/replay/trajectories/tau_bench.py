@@ -8,7 +8,9 @@ from typing import Any
 from turnfit.histories import history_of
 from turnfit.replay.recordings import Recording
 
-__all__ = ["is_it", "read"]
+__all__ = ["TITLE", "is_it", "read"]
+
+TITLE = "tau-bench's result"
 
 
 def is_it(value: Any) -> bool:
