@@ -13,6 +13,7 @@ from strategies import Case, cases
 from support.messages import blocks, use, used, user
 from test_fit import MANY, policy_of
 from turnfit.replay import Fitting, Recording, replay
+from turnfit.replay.blocks import Blocks, Parts
 from turnfit.replay.track import Track
 
 ARE_OBJECTS = ("langchain",)
@@ -88,3 +89,55 @@ def test_turnfits_own_messages_are_replayed() -> None:
     steps = got["nothing"].steps
     assert steps is not None
     assert steps.tokens == [tf.estimate_request(history[:at]) for at in steps.at]
+
+
+# --- messages that requests merge ---------------------------------------------------------------
+
+
+def neighbours(rounds: int) -> list[Any]:
+    """Bedrock's messages, two of one role behind each other: every request merges them."""
+    history: list[Any] = [{"role": "user", "content": [{"text": "go"}]}]
+    for number in range(rounds):
+        call = {"toolUseId": f"t{number}", "name": "read", "input": {}}
+        result = {"toolUseId": f"t{number}", "content": [{"text": "word " * 60}]}
+        history += [
+            {"role": "assistant", "content": [{"text": f"look {number}"}]},
+            {"role": "assistant", "content": [{"toolUse": call}]},
+            {"role": "user", "content": [{"toolResult": result}]},
+            {"role": "user", "content": [{"text": f"go on {number}"}]},
+        ]
+    return history
+
+
+def splits(rounds: int, monkeypatch: pytest.MonkeyPatch) -> int:
+    """How many messages a replay splits into blocks."""
+    counted, split = [0], Blocks._split
+
+    def counting(self: Blocks, message: Any, *, is_own: bool) -> Parts:
+        counted[0] += 1
+        return split(self, message, is_own=is_own)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Blocks, "_split", counting)
+        replay(Recording(name="w", messages=neighbours(rounds), format="bedrock-converse"), 10**6)
+    return counted[0]
+
+
+def test_what_every_request_merges_is_split_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    once, twice = splits(40, monkeypatch), splits(80, monkeypatch)
+    assert twice < 2.5 * once
+
+
+@MANY
+@given(cases())
+def test_merged_messages_are_split_as_if_they_had_never_been_seen(case: Case) -> None:
+    assume(case.messages)
+    beside: dict[str, Any] = {"system": case.system, "tools": case.tools, "format": case.format}
+    work = Recording(name="drawn", messages=case.messages, **beside)
+    assume(len(work.split()) == 1)
+    track = Track.of(work)
+    for at in track.requests:
+        for message in tf.fit(case.messages[:at], policy_of(case), **beside).messages:
+            alone = Blocks(track.format, track.tariff)
+            alone.remember(case.messages)
+            assert track.blocks.of(message) == alone._split(message, is_own=False)

@@ -34,6 +34,9 @@ __all__ = [
 OTHER, CALL, RESULT, THINKING = range(4)
 """What a block is, as far as caches tell blocks apart."""
 
+_ONLY_BLOCKS = ({"role", "content"}, {"role", "parts"})
+"""The keys of messages that say nothing beside their blocks."""
+
 _THINKING = frozenset(("thinking", "redacted_thinking", "reasoning"))
 
 
@@ -90,6 +93,10 @@ class Blocks:
         self._pieces: dict[int, int] = {}
         """From the id of a block of the history's to its digest."""
         self._digests: set[int] = set()
+        self._lasting: set[int] = set()
+        """The ids of the blocks in the history's own lists."""
+        self._merged: dict[tuple[Any, ...], Parts] = {}
+        """By role and ids of such blocks."""
 
     def remember(self, messages: Sequence[Message]) -> list[Parts]:
         """The parts of the history's messages; they must live on, and stay as they are."""
@@ -104,7 +111,25 @@ class Blocks:
 
     def of(self, message: Message) -> Parts:
         """The parts of a request's message: one of the history's, a copy, or a note."""
-        return self._whole.get(id(message)) or self._split(message, is_own=False)
+        known = self._whole.get(id(message))
+        if known is not None:
+            return known
+        if isinstance(message, dict) and message.keys() in _ONLY_BLOCKS:
+            content = message["parts" if "parts" in message else "content"]
+            if isinstance(content, list):
+                return self._of_blocks(message, tuple(map(id, content)))
+        return self._split(message, is_own=False)
+
+    def _of_blocks(self, message: Message, ids: tuple[int, ...]) -> Parts:
+        """A message that is nothing but blocks: where neighbours are merged, every request
+        holds all of them anew. Only the history's blocks are sure to keep their ids.
+        """
+        if not self._lasting.issuperset(ids):
+            return self._split(message, is_own=False)
+        key = (str(message["role"]), "parts" in message, *ids)
+        if key not in self._merged:
+            self._merged[key] = self._split(message, is_own=False)
+        return self._merged[key]
 
     def opening(self, system: Any, tools: Sequence[Any] | None) -> Parts:
         """What stands before the messages."""
@@ -138,6 +163,8 @@ class Blocks:
         # objects were converted to goes at once, and its id comes back.
         lasts = message is given and isinstance(message.get(key), list)
         tokens = self._price(given)
+        if is_own and lasts:
+            self._lasting.update(map(id, message[key]))
         shares = self._shares(message, key, values, 1 if rest else 0, tokens)
         role = str(message.get("role") or message.get("type"))
         blocks, own = [], 0
