@@ -62,8 +62,9 @@ def test_code_points_are_counted_not_utf16_units() -> None:
 
 @pytest.mark.parametrize("profile", CALIBRATED)
 def test_an_emoji_is_two_to_four_tokens(profile: str) -> None:
-    """B052; the script's two characters a token are a rule of thumb, profiles are not."""
-    assert 6 <= tf.estimate("😀🎉🚀", profile=profile) <= 12
+    """B052; the script's two characters a token are a rule of thumb, profiles are not. Some
+    vocabularies hold the commonest whole."""
+    assert 5 <= tf.estimate("😀🎉🚀", profile=profile) <= 12
 
 
 @needs_corpus
