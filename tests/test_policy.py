@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -245,6 +247,15 @@ def test_a_predicate_cannot_be_written_down_and_the_error_names_the_field(field:
     for write in (policy.to_dict, policy.to_toml):
         with pytest.raises(ValueError, match=f"{field} is a predicate"):
             write()
+
+
+def test_the_example_file_shows_the_defaults() -> None:
+    text = (Path(__file__).parents[1] / "docs" / "examples" / "policy.toml").read_text("utf-8")
+    shown = tf.Policy.from_toml(text)
+    given: dict[str, Any] = {"window": 1_000_000, "output": 32_000, "model": "claude-opus-5"}
+    assert shown == tf.Policy(budget=400_000, **given)
+    beside = {"profile", "scale", "margin", "notes", "rules", "guidance"}
+    assert set(tomllib.loads(text)) == {field.name for field in fields(tf.Policy)} - beside
 
 
 def test_an_unknown_name_in_toml_is_an_error_with_the_nearest() -> None:
