@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,13 +18,14 @@ from turnfit.cli.exits import OK, WRONG
 from turnfit.cli.explaining import explain_fit
 from turnfit.cli.group import Commands, InputError
 from turnfit.cli.outputs import OUTPUT_COMMANDS
+from turnfit.cli.reading import read_history, read_toml
 from turnfit.cli.replaying import REPLAY_COMMAND
 from turnfit.cli.telling import tell
 from turnfit.errors import FormatError, HistoryError, TurnfitError
 from turnfit.fitting.fit import fit
 from turnfit.fitting.fitted import Fitted
 from turnfit.fitting.policy import Policy
-from turnfit.histories import History, parse_history
+from turnfit.histories import History
 from turnfit.messages.check import check
 from turnfit.messages.formats import FORMATS, format_of
 from turnfit.writing import write_file
@@ -111,7 +111,7 @@ def _fit(
       turnfit fit history.jsonl --policy agent.toml --out history.jsonl
       sed -n 3p histories.jsonl | turnfit fit - --budget 400000
     """
-    read = _read(history)
+    read = read_history(history)
     format = format or read.format
     rules = _rules(policy, budget, model, read)
     fitted = _fitted(history, read, rules, format)
@@ -142,7 +142,7 @@ def _explain(
       turnfit explain history.json --budget 400000
       turnfit explain history.json --budget 400000 --all | less
     """
-    read = _read(history)
+    read = read_history(history)
     format = format or read.format
     rules = _rules(policy, budget, model, read)
     fitted = _fitted(history, read, rules, format)
@@ -181,7 +181,7 @@ def _check(history: str, format: str | None) -> int:
       turnfit check history.json
       turnfit check request.jsonl --format anthropic
     """
-    read = _read(history)
+    read = read_history(history)
     messages, format = read.messages, format or read.format
     with _named(history):
         problems = check(messages, format=format)
@@ -248,45 +248,6 @@ def _audit(
     return OK if is_within(found, max_under) else WRONG
 
 
-def _read(name: str) -> History:
-    """A history, or recorded work that `turnfit replay` would read, if it is one history."""
-    data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
-    shown = "stdin" if name == "-" else name
-    try:
-        return parse_history(data, shown)
-    except HistoryError:
-        found = _recorded(data, shown)
-        if found is None:
-            raise
-        return found
-
-
-def _recorded(data: bytes, name: str) -> History | None:
-    # Its readers take time to import, and few files need them.
-    from turnfit.replay.reading import read_recordings
-
-    try:
-        recordings = list(read_recordings(data, name))
-    except TurnfitError:
-        return None
-    if len(recordings) != 1:
-        return None
-    [one] = recordings
-    format = format_of(one.messages, one.format)
-    if format.name not in ("anthropic", "openai-chat"):
-        return None
-    beside = {"model": one.model, "system": one.system, "tools": one.tools}
-    around = {key: value for key, value in beside.items() if value is not None}
-    return History(
-        list(one.messages),
-        "object" if around else "list",
-        around,
-        system=one.system,
-        tools=None if one.tools is None else list(one.tools),
-        format=format.name,
-    )
-
-
 def _write(out: str | None, data: bytes) -> None:
     if out is not None and out != "-":
         write_file(out, data)
@@ -331,7 +292,7 @@ def _rules(
 ) -> Policy:
     if path is None and budget is None:
         raise click.UsageError("give --budget or --policy", click.get_current_context())
-    values = {} if path is None else _toml(path)
+    values = {} if path is None else read_toml(path)
     if budget is not None:
         values["budget"] = budget
     sent_to = None if history is None else history.around.get("model")
@@ -344,13 +305,6 @@ def _rules(
     except (TypeError, ValueError) as error:
         where = "" if path is None else f"{path}: "
         raise InputError(f"{where}{error}") from error
-
-
-def _toml(path: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(Path(path).read_text("utf-8"))
-    except ValueError as error:
-        raise InputError(f"{path}: not TOML: {error}") from error
 
 
 @commands.command("calibrate", **_OPTIONS)

@@ -6,7 +6,6 @@ import json
 import math
 import os
 import sys
-import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TimeRemaining
 
 from turnfit.cli.exits import INPUT_ERROR, OK, WRONG
 from turnfit.cli.group import InputError, complain
+from turnfit.cli.reading import read_toml
 from turnfit.cli.side_by_side import print_table
 from turnfit.errors import TurnfitError
 from turnfit.fitting.policy import Policy
@@ -101,10 +101,7 @@ def _write_page(replays: Sequence[Replayed], html: str) -> None:
 
 def _own(path: str, options: Options) -> Fitting:
     """A policy of a file; what it doesn't say, the command line does."""
-    try:
-        values = tomllib.loads(Path(path).read_text("utf-8"))
-    except ValueError as error:
-        raise InputError(f"{path}: not TOML: {error}") from error
+    values = read_toml(path)
     _check_budget(path, values, options.window)
     given: dict[str, Any] = {"budget": options.budget, "window": options.window}
     if "profile" not in values:
