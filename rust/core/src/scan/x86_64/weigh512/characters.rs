@@ -47,10 +47,7 @@ fn kinds_of(characters: &[u8], at: usize) -> __m512i {
     let kinds = _mm512_permutex2var_epi8(low, here, high);
     let same = _mm512_cmpeq_epi8_mask(here, before);
     let marked = _mm512_mask_add_epi8(kinds, same, kinds, _mm512_set1_epi8(SAME as i8));
-    match _mm512_movepi8_mask(here) {
-        0 => marked,
-        high => _mm512_mask_min_epu8(marked, high, here, _mm512_set1_epi8(LEAD as i8)),
-    }
+    _mm512_mask_min_epu8(marked, _mm512_movepi8_mask(here), here, _mm512_set1_epi8(LEAD as i8))
 }
 
 /// Adds what isn't ASCII of a block, window by window. Few texts have many.
