@@ -21,10 +21,11 @@ from turnfit.messages.requests import read_request
 EXAMPLES = settings(max_examples=int(os.environ.get("TURNFIT_EXAMPLES", "100")), deadline=None)
 
 TEXT = "A few words that are the same in every request. " * 20
-TOKENS = tf.estimate_request([{"role": "user", "content": TEXT}])
+MODEL = "gpt-5.1"
+TOKENS = tf.estimate_request([{"role": "user", "content": TEXT}], model=MODEL)
 
 
-def line(reported: int, model: str = "m", text: str = TEXT, **body: Any) -> str:
+def line(reported: int, model: str = MODEL, text: str = TEXT, **body: Any) -> str:
     request = {"model": model, "messages": [{"role": "user", "content": text}], **body}
     return json.dumps({"model": model, "request": request, "usage": {"prompt_tokens": reported}})
 
@@ -70,19 +71,24 @@ class TestFigures:
             assert reported[found.worst_line - 1] == max(reported)
 
     def test_each_model_stands_by_itself_the_most_requests_first(self) -> None:
-        lines = [line(500, "a"), line(700, "b%3A0"), line(600, "b%3A0")]
+        opus = "anthropic.claude-opus-4-7-v1%3A0"
+        lines = [line(500), line(700, opus), line(600, opus)]
         found = tf.audit(lines).models
         assert [(each.model, each.requests, each.reported) for each in found] == [
-            ("b:0", 2, 1300),
-            ("a", 1, 500),
+            ("anthropic.claude-opus-4-7-v1:0", 2, 1300),
+            (MODEL, 1, 500),
         ]
 
     def test_a_policy_tells_what_would_have_been_sent(self) -> None:
-        row = {"model": "m", "request": {"messages": rounds(20)}, "usage": {"prompt_tokens": 9999}}
+        row = {
+            "model": MODEL,
+            "request": {"messages": rounds(20)},
+            "usage": {"prompt_tokens": 9999},
+        }
         lines = [json.dumps(row), line(300)]
         policy = tf.Policy(budget=6_000)
         [found] = tf.audit(lines, policy=policy).models
-        fitted = tf.fit(rounds(20), policy)
+        fitted = tf.fit(rounds(20), budget=6_000, model=MODEL)
         assert (found.over, found.unfit, found.sent) == (1, 0, fitted.tokens + TOKENS)
         assert found.sent < found.estimated
         [tight] = tf.audit(lines, policy=tf.Policy(budget=200)).models
@@ -100,13 +106,20 @@ class TestFigures:
     ) -> None:
         own = {"a": len, "b": lambda text: 7}
         monkeypatch.setattr("turnfit.auditing.profile_for", own.__getitem__)
-        a, b = tf.audit([line(500, "a"), line(500, "b")], profile="model").models
+        a, b = tf.audit([line(500, "a"), line(500, "b")]).models
         assert a.estimated - b.estimated == len(TEXT) - 7
+
+    def test_a_model_that_is_not_known_is_priced_by_any_and_told_once(self) -> None:
+        with pytest.warns(UserWarning, match="no profile is known for the model 'm'") as told:
+            [found] = tf.audit([line(500, "m"), line(500, "m")]).models
+        [by_any] = tf.audit([line(500, "m"), line(500, "m")], profile="any").models
+        assert (len(told), found.estimated) == (1, by_any.estimated)
 
     def test_a_policys_own_profile_stays(self) -> None:
         policy = tf.Policy(budget=20_000, profile="script")
         [found] = tf.audit([line(500)], profile=len, policy=policy).models
-        assert (found.estimated > len(TEXT), found.sent) == (True, TOKENS)
+        by_script = tf.estimate_request([{"role": "user", "content": TEXT}])
+        assert (found.estimated > len(TEXT), found.sent) == (True, by_script)
 
 
 class TestSkipped:
@@ -163,7 +176,7 @@ class TestSkipped:
     ) -> None:
         messages = {} if "contents" in body else {"messages": [{"role": "user", "content": "Hi"}]}
         row = json.dumps({"request": {**messages, **body}, "usage": {"prompt_tokens": 9}})
-        skipped = list(tf.audit([row], plain=True).skipped)
+        skipped = list(tf.audit([row], plain=True, profile="script").skipped)
         assert skipped == (
             [] if why is None else [f"the provider's {why}" if why == "tools" else why]
         )
@@ -240,8 +253,9 @@ class TestRequests:
 @pytest.fixture
 def log(tmp_path: Path) -> str:
     file = tmp_path / "log.jsonl"
-    row = {"model": "a", "request": {"messages": rounds(20)}, "usage": {"prompt_tokens": 15_000}}
-    file.write_text("\n".join([json.dumps(row), line(TOKENS * 2, "b"), line(TOKENS, "b"), "{}"]))
+    usage = {"prompt_tokens": 15_000}
+    row = {"model": "gpt-4o", "request": {"messages": rounds(20)}, "usage": usage}
+    file.write_text("\n".join([json.dumps(row), line(TOKENS * 2), line(TOKENS), "{}"]))
     return str(file)
 
 
@@ -250,16 +264,16 @@ class TestCommand:
         result = run(log)
         head, first, second, skipped = result.stdout.splitlines()
         assert head.split() == ["requests", "bias", "p50", "p95", "p99", "margin", "model"]
-        assert first.split() == ["2", "-33.3%", "0.0%", "50.0%", "50.0%", "100.0%", "b"]
-        assert second.split()[-1] == "a"
+        assert first.split() == ["2", "-33.3%", "0.0%", "50.0%", "50.0%", "100.0%", MODEL]
+        assert second.split()[-1] == "gpt-4o"
         assert (skipped, result.exit_code) == ("skipped 1: no request 1", 0)
 
     def test_a_budget_tells_what_would_have_been_sent(self, log: str) -> None:
-        sent = tf.fit(rounds(20), budget=6_000).tokens
-        whole = tf.estimate_request(rounds(20))
+        sent = tf.fit(rounds(20), budget=6_000, model="gpt-4o").tokens
+        whole = tf.estimate_request(rounds(20), model="gpt-4o")
         told = run(log, "--budget", "6000").stdout
         changed = f"{whole:,} tokens would have been {sent:,}\n"
-        assert f"a: 1 of 1 requests over the budget of 6,000: {changed}" in told
+        assert f"gpt-4o: 1 of 1 requests over the budget of 6,000: {changed}" in told
         assert "over it all the same" in run(log, "--budget", "100").stdout
 
     def test_a_policy_file_will_do(self, log: str, tmp_path: Path) -> None:
@@ -277,13 +291,22 @@ class TestCommand:
         assert run(log, "--max-under", "1").exit_code == 0
         result = run(log, "--max-under", "0.5")
         assert result.exit_code == 1
-        assert "b: too low by a margin of 100.0%, more than 50.0% (line 2)" in result.stderr
+        assert f"{MODEL}: too low by a margin of 100.0%, more than 50.0% (line 2)" in result.stderr
 
     def test_a_profile_that_there_is_not_is_told_in_one_line(self, log: str) -> None:
         result = run(log, "--profile", "scribt")
         assert (result.exit_code, result.stdout) == (2, "")
         assert result.stderr.startswith("turnfit: there is no profile 'scribt'")
-        assert run(log, "--profile", "script").stdout == run(log).stdout
+
+    def test_each_request_is_priced_by_the_model_that_it_names(self, log: str) -> None:
+        assert run(log, "--profile", "o200k_base").stdout == run(log).stdout
+        assert run(log, "--profile", "script").stdout != run(log).stdout
+
+    def test_a_model_that_is_not_known_is_told_in_one_line(self) -> None:
+        result = run("-", stdin="\n".join([line(500, "m")] * 3).encode())
+        assert result.exit_code == 0
+        assert result.stderr.startswith("turnfit: no profile is known for the model 'm'")
+        assert result.stderr.count("\n") == 1
 
     def test_stdin_will_do(self, log: str) -> None:
         assert run("-", stdin=Path(log).read_bytes()).stdout == run(log).stdout

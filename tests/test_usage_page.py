@@ -53,7 +53,7 @@ def audit(*arguments: str, stdin: str | None = None) -> str:
 @needs_corpus
 def test_the_pages_audit_of_recorded_requests_prints_what_it_says() -> None:
     pairs = "usagepairs-anthropic-open.jsonl"
-    options = ("--profile", "model", "--plain", "--least", "501")
+    options = ("--plain", "--least", "501")
     shown = shown_below(" ".join(("turnfit audit", pairs, *options)))
     assert audit(str(FOLDER / pairs), *options) == shown
 
@@ -63,8 +63,8 @@ def test_the_pages_audit_of_recorded_sessions_prints_what_it_says() -> None:
     requests_of = run()["requests_of"]
     paths = sorted(FOLDER.glob("claudecode-spotter-*.jsonl"))
     log = [line for path in paths for line in requests_of(path.read_text("utf-8").splitlines())]
-    command = "python requests_of.py claudecode-spotter-*.jsonl | turnfit audit - --profile model"
-    assert audit("-", "--profile", "model", stdin="\n".join(log)) == shown_below(command)
+    command = "python requests_of.py claudecode-spotter-*.jsonl | turnfit audit -"
+    assert audit("-", stdin="\n".join(log)) == shown_below(command)
 
 
 @needs_corpus

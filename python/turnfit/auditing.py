@@ -10,6 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from math import ceil
 from typing import Any, TypeAlias
 from urllib.parse import unquote
@@ -126,7 +127,7 @@ def audit(
     policy: Policy | None = None,
     plain: bool = False,
     least: int = 1,
-    profile: Pricing = None,
+    profile: Pricing = "model",
 ) -> Audit:
     """Set recorded requests against what was reported of them, model by model.
 
@@ -139,20 +140,23 @@ def audit(
         least: leave out requests of which fewer input tokens were reported: in short ones
             the provider's frames outweigh the text.
         profile: by what text is priced: a profile's name, a `turnfit.Profile`, a callable
-            from a str to its tokens, or ``"model"`` for each model's own (`profile_for`);
-            `script` where it isn't given. A policy that names none is given it too.
+            from a str to its tokens, None for `script`, or ``"model"`` for the profile of
+            the model that each request names (`profile_for`: ``any``, with a warning, for
+            one that isn't known). A policy that names none is given it too.
 
     Raises:
         LogError: for a line that holds no JSON object, with its number.
 
-    >>> line = {"model": "m", "usage": {"prompt_tokens": 10},
+    >>> line = {"model": "gpt-5.1", "usage": {"prompt_tokens": 11},
     ...         "request": {"messages": [{"role": "user", "content": "Hello, world!"}]}}
     >>> [found] = audit([json.dumps(line)]).models
     >>> found.requests, found.estimated, found.bias
-    (1, 10, 0.0)
+    (1, 11, 0.0)
     """
     models: dict[str, AuditedModel] = {}
     skipped: Counter[str] = Counter()
+    # Once for each model, so that an unknown one isn't warned of at every line.
+    profile_of_model = cache(profile_for)
     for number, row in _rows(lines, name):
         try:
             model, request, reported = read_line(row, plain, least)
@@ -160,7 +164,7 @@ def audit(
             skipped[str(left_out)] += 1
             continue
         found = models.setdefault(model, AuditedModel(model))
-        priced_by = profile_for(model) if profile == "model" else profile
+        priced_by = profile_of_model(model) if profile == "model" else profile
         found._pairs.append(_Pair(number, request.tokens(priced_by), reported))
         if policy is not None:
             _fit(found, request, _policy_by(policy, priced_by))

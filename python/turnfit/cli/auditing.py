@@ -25,9 +25,7 @@ _LONG = 8 << 20
 _HEAD = ("requests", "bias", "p50", "p95", "p99", "margin")
 
 
-def audit_log(
-    log: str, policy: Policy | None, plain: bool, least: int, profile: str | None
-) -> Audit:
+def audit_log(log: str, policy: Policy | None, plain: bool, least: int, profile: str) -> Audit:
     """Audit a file, or the standard input for ``-``."""
     options: dict[str, Any] = {"policy": policy, "plain": plain, "least": least}
     if log == "-":

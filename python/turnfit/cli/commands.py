@@ -200,7 +200,8 @@ def _check(history: str, format: str | None) -> int:
 @click.option(
     "--profile",
     metavar="NAME",
-    help="By what text is priced; model for each model's own. Default: script.",
+    default="model",
+    help="By what text is priced, such as script. Default: each model's own.",
 )
 @click.option("--plain", is_flag=True, help="Leave out media, the provider's tools, thinking.")
 @click.option(
@@ -221,7 +222,7 @@ def _audit(
     log: str,
     budget: int | None,
     policy: str | None,
-    profile: str | None,
+    profile: str,
     plain: bool,
     least: int,
     max_under: float | None,
@@ -238,7 +239,7 @@ def _audit(
     \b
     Examples:
       turnfit audit requests.jsonl
-      turnfit audit requests.jsonl --profile model --plain --least 500 --max-under 0.1
+      turnfit audit requests.jsonl --plain --least 500 --max-under 0.1
       turnfit audit requests.jsonl --budget 100000 --json | jq '.models[0].sent'
     """
     rules = None if budget is None and policy is None else _rules(policy, budget)
